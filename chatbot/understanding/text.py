@@ -1,0 +1,47 @@
+"""Plain forms of a message: what the rules and the classifier read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Needs are read from the beginning and the end of a long paste: people ask there.
+_HEAD = 1500
+_TAIL = 500
+_TAGGED = re.compile(r"https?://\S{1,200}|\[(?:user|url|链接x|NULL)\]|@\w{1,40}", re.I)
+_MASKS = re.compile(
+    r"\[(?:数字|订单|金额|日期|时间|地址|姓名|站点|组织机构|电话|邮箱)x\]"
+)
+_APOSTROPHES = re.compile(r"['’‘`´]")
+_SPACES = re.compile(r"\s+")
+
+
+def narrow(text: str) -> str:
+    """The same text, full-width and decorated letters made plain, of equal length.
+
+    Control and format characters become spaces, so positions still match the original.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_narrow_character(character) for character in text)
+
+
+def _narrow_character(character: str) -> str:
+    if character.isascii():
+        return character if character.isprintable() else " "
+    plain = unicodedata.normalize("NFKC", character)
+    if len(plain) != 1:
+        return character
+    kind = unicodedata.category(plain)
+    if kind == "Pd" or plain == "−":
+        return "-"
+    return " " if kind[0] in "CZ" else plain
+
+
+def plain_text(text: str) -> str:
+    """Lower case, plain letters, single spaces, no links or mentions; bounded length."""
+    if len(text) > _HEAD + _TAIL:
+        text = f"{text[:_HEAD]} {text[-_TAIL:]}"
+    text = _MASKS.sub(" 0 ", _TAGGED.sub(" ", narrow(text)))
+    text = _APOSTROPHES.sub("", text.lower())
+    return _SPACES.sub(" ", text).strip()
