@@ -60,6 +60,11 @@ class Conversation(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["account", "-updated_at"])]
+        # What staff may see beyond their own list of pages; see chatbot/chat/roles.py.
+        permissions = [
+            ("read_all_conversations", "Can open conversations of every customer"),
+            ("read_message_text", "Can read what customers and the assistant wrote"),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)
