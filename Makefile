@@ -1,0 +1,55 @@
+# Waybill. `make` alone prints what there is.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/runtime-$(firstword $(shell cksum requirements.txt)).stamp
+TESTS := $(VENV)/tests-$(firstword $(shell cksum tests/requirements.txt)).stamp
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+
+# A frame over the chat's own 16 KiB gets a clear error before the server cuts the socket.
+UVICORN := --loop uvloop --http httptools --ws websockets-sansio --ws-max-size 65536 \
+  --ws-per-message-deflate false --lifespan on --timeout-graceful-shutdown 5 --no-server-header
+
+export PORT
+
+.DEFAULT_GOAL := help
+.PHONY: help run install test check lock format
+
+help: ## Print this help
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(RUNTIME) ## Start the assistant with its demo shop on http://127.0.0.1:8000 (PORT=8123 for another)
+	@$(BIN)/python manage.py migrate --verbosity 0
+	@$(BIN)/python manage.py bootstrap
+	@exec $(BIN)/uvicorn chatbot.asgi:application --host 127.0.0.1 --port $(PORT) $(UVICORN)
+
+install: $(RUNTIME) $(TESTS) ## Make .venv with all that running, testing and checking need
+
+lock: $(TESTS) ## Pin and hash anew what pyproject.toml names
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	  --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	  --custom-compile-command "make lock" -c requirements.txt --all-extras \
+	  pyproject.toml -o tests/requirements.txt
+
+format: $(TESTS) ## Let ruff lay out the code
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format --quiet .
+
+# The stamps hold the checksum of what was installed: a changed lock installs again, an
+# unchanged one costs nothing.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Waybill needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME): requirements.txt | $(VENV)/bin/python
+	@echo "Installing the runtime packages into $(VENV) ..."
+	@$(PIP) -r requirements.txt
+	@rm -f $(VENV)/runtime-*.stamp && touch $@
+
+$(TESTS): tests/requirements.txt | $(VENV)/bin/python
+	@echo "Installing what tests and checks need into $(VENV) ..."
+	@$(PIP) -r tests/requirements.txt
+	@rm -f $(VENV)/tests-*.stamp && touch $@

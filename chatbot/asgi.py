@@ -1,0 +1,35 @@
+"""What the server runs: pages, sockets, and the work beside them."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from django.urls import path
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
+
+# Loads the apps: what is imported below needs them.
+pages = get_asgi_application()
+
+from chatbot.lifespan import Lifespan  # noqa: E402
+from chatbot.origins import SameOrigin  # noqa: E402
+from chatbot.security import BodyLimit  # noqa: E402
+
+routes = []
+if find_spec("chatbot.chat.consumers"):
+    consumer = import_module("chatbot.chat.consumers").ChatConsumer
+    routes.append(path("ws/chat/<uuid:conversation>/", consumer.as_asgi()))
+
+application = ProtocolTypeRouter(
+    {
+        "http": BodyLimit(pages, settings.BODY_MAX_BYTES),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(routes))),
+        "lifespan": Lifespan(),
+    }
+)

@@ -1,0 +1,392 @@
+"""Every setting, each read from the environment once. docs/settings.md explains them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from chatbot.env import (
+    env_bool,
+    env_choice,
+    env_int,
+    env_json,
+    env_list,
+    env_seconds,
+    env_secret,
+    env_text,
+)
+from chatbot.keys import demo_key
+from chatbot.react.types import Limits
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+# What this installation makes for itself: the demo database and its key.
+VAR_DIR = Path(env_text("VAR_DIR", str(BASE_DIR / "var")))
+
+# ---- where and how this installation runs
+
+ENVIRONMENT = env_choice("ENVIRONMENT", "demo", ("demo", "production"))
+PRODUCTION = ENVIRONMENT == "production"
+DEBUG = env_bool("DEBUG", False)
+LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+
+SECRET_KEY = env_secret("SECRET_KEY") or ("" if PRODUCTION else demo_key(VAR_DIR))
+# Old keys whose signatures still count while a new one takes over.
+SECRET_KEY_FALLBACKS = [key for key in (env_secret("SECRET_KEY_BEFORE"),) if key]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", () if PRODUCTION else LOOPBACK)
+# Whole origins (scheme, host, port). In demo a page's own origin is allowed besides.
+ALLOWED_ORIGINS = env_list("ALLOWED_ORIGINS")
+CSRF_TRUSTED_ORIGINS = ALLOWED_ORIGINS
+
+# ---- limits of one run (chatbot/react)
+
+_run = Limits()
+REACT_MAX_STEPS = env_int(
+    "REACT_MAX_STEPS", _run.max_steps, low=1, high=50, unit="steps"
+)
+# These two follow the steps unless they are set themselves.
+REACT_MAX_TOOL_CALLS = env_int(
+    "REACT_MAX_TOOL_CALLS", REACT_MAX_STEPS, low=1, high=100, unit="calls"
+)
+REACT_MAX_MODEL_CALLS = env_int(
+    "REACT_MAX_MODEL_CALLS", REACT_MAX_STEPS + 2, low=1, high=100, unit="calls"
+)
+REACT_MAX_TOKENS = env_int(
+    "REACT_MAX_TOKENS", _run.max_tokens, low=1_000, high=2_000_000, unit="tokens"
+)
+REACT_MAX_SECONDS = env_seconds(
+    "REACT_MAX_SECONDS", _run.max_seconds, low=1, high=3_600
+)
+REACT_MAX_IDENTICAL_CALLS = env_int(
+    "REACT_MAX_IDENTICAL_CALLS", _run.max_identical_calls, low=1, high=10, unit="calls"
+)
+REACT_MIN_EVIDENCE = env_int(
+    "REACT_MIN_EVIDENCE", _run.min_evidence, low=0, high=10, unit="observations"
+)
+REACT_MAX_ANSWERS_SENT_BACK = env_int(
+    "REACT_MAX_ANSWERS_SENT_BACK",
+    _run.max_answers_sent_back,
+    low=0,
+    high=10,
+    unit="answers",
+)
+REACT_MAX_REFUSALS = env_int(
+    "REACT_MAX_REFUSALS", _run.max_refusals, low=1, high=20, unit="proposals"
+)
+REACT_MAX_WITHOUT_NEW_FACT = env_int(
+    "REACT_MAX_WITHOUT_NEW_FACT",
+    _run.max_without_new_fact,
+    low=1,
+    high=20,
+    unit="observations",
+)
+REACT_OBSERVATION_WINDOW = env_int(
+    "REACT_OBSERVATION_WINDOW",
+    _run.observation_window,
+    low=1,
+    high=50,
+    unit="observations",
+)
+REACT_MAX_OBSERVATION_BYTES = env_int(
+    "REACT_MAX_OBSERVATION_BYTES",
+    _run.max_observation_bytes,
+    low=512,
+    high=65_536,
+    unit="bytes",
+)
+
+# ---- the model (chatbot/llm); without a key the offline model answers
+
+OPENAI_API_KEY = env_secret("OPENAI_API_KEY", alias="LLM_API_KEY")
+OPENAI_BASE_URL = env_text("OPENAI_BASE_URL", "", alias="LLM_API_URL")
+LLM_MODEL = env_text("LLM_MODEL", "")
+LLM_STREAM = env_bool("LLM_STREAM", True)
+LLM_TOOL_MODE = env_choice("LLM_TOOL_MODE", "native", ("native", "json"))
+LLM_EXTRA_BODY = env_json("LLM_EXTRA_BODY")
+LLM_CONNECT_SECONDS = env_seconds("LLM_CONNECT_SECONDS", 5, low=0.1, high=60)
+LLM_FIRST_TOKEN_SECONDS = env_seconds("LLM_FIRST_TOKEN_SECONDS", 15, low=0.1, high=300)
+LLM_SILENCE_SECONDS = env_seconds("LLM_SILENCE_SECONDS", 10, low=0.1, high=300)
+LLM_TOTAL_SECONDS = env_seconds("LLM_TOTAL_SECONDS", 45, low=0.1, high=600)
+LLM_RETRIES = env_int("LLM_RETRIES", 2, low=0, high=5, unit="retries")
+LLM_MAX_CONNECTIONS = env_int(
+    "LLM_MAX_CONNECTIONS", 200, low=1, high=10_000, unit="connections"
+)
+
+# ---- tools
+
+TOOLS_BACKEND = env_text("TOOLS_BACKEND", "store")
+TOOL_TIMEOUT_SECONDS = env_seconds("TOOL_TIMEOUT_SECONDS", 5, low=0.1, high=60)
+TOOL_LIST_ROWS = env_int("TOOL_LIST_ROWS", 20, low=1, high=100, unit="rows")
+
+# ---- chat
+
+CHAT_MAX_FRAME_BYTES = env_int(
+    "CHAT_MAX_FRAME_BYTES", 16_384, low=1_024, high=49_152, unit="bytes"
+)
+CHAT_MAX_MESSAGE_CHARACTERS = env_int(
+    "CHAT_MAX_MESSAGE_CHARACTERS", 2_000, low=50, high=10_000, unit="characters"
+)
+CHAT_MESSAGES_PER_MINUTE = env_int(
+    "CHAT_MESSAGES_PER_MINUTE", 10, low=1, high=1_000, unit="messages"
+)
+CHAT_MESSAGES_BURST = env_int(
+    "CHAT_MESSAGES_BURST", 5, low=1, high=1_000, unit="messages"
+)
+CHAT_MAX_QUEUED = env_int("CHAT_MAX_QUEUED", 5, low=1, high=100, unit="messages")
+CHAT_MAX_SOCKETS = env_int("CHAT_MAX_SOCKETS", 3, low=1, high=100, unit="sockets")
+CHAT_IDLE_SECONDS = env_seconds("CHAT_IDLE_SECONDS", 900, low=5, high=86_400)
+CHAT_ABSOLUTE_SECONDS = env_seconds(
+    "CHAT_ABSOLUTE_SECONDS", 43_200, low=60, high=604_800
+)
+CHAT_POLL_SECONDS = env_seconds("CHAT_POLL_SECONDS", 5, low=0.1, high=60)
+
+RUN_IN = env_choice("RUN_IN", "process", ("process", "worker"))
+RUN_LEASE_SECONDS = env_seconds("RUN_LEASE_SECONDS", 15, low=1, high=600)
+RUN_SWEEP_SECONDS = env_seconds("RUN_SWEEP_SECONDS", 1, low=0.1, high=60)
+
+# ---- database
+
+DATABASE_URL = env_secret(
+    "DATABASE_URL", "" if PRODUCTION else f"sqlite:///{VAR_DIR / 'waybill.sqlite3'}"
+)
+# Each thread of tools/database.py keeps one connection: the bound of both.
+DATABASE_THREADS = env_int("DATABASE_THREADS", 8, low=1, high=100, unit="threads")
+# How many web processes there are, for the check that the database can serve them all.
+WEB_PROCESSES = env_int("WEB_PROCESSES", 1, low=1, high=1_000, unit="processes")
+DATABASE_STATEMENT_SECONDS = env_seconds(
+    "DATABASE_STATEMENT_SECONDS", 3, low=0, high=3_600
+)
+DATABASE_LOCK_SECONDS = env_seconds("DATABASE_LOCK_SECONDS", 2, low=0, high=3_600)
+
+
+def _database(url: str) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = dict(
+            dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
+        )
+    except (ValueError, KeyError):
+        # The URL holds a password: no message may repeat it.
+        raise ImproperlyConfigured("DATABASE_URL is not a database's address.") from None
+    options = parsed.setdefault("OPTIONS", {})
+    if parsed["ENGINE"].endswith("sqlite3"):
+        # A deferred transaction that turns to writing fails at once with "database is
+        # locked", whatever the timeout; an immediate one waits its turn.
+        options |= {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
+        }
+    elif parsed["ENGINE"].endswith("postgresql"):
+        options.setdefault("connect_timeout", 5)
+        options["options"] = (
+            f"-c statement_timeout={int(DATABASE_STATEMENT_SECONDS * 1000)}"
+            f" -c lock_timeout={int(DATABASE_LOCK_SECONDS * 1000)}"
+        )
+    else:
+        raise ImproperlyConfigured("DATABASE_URL must name SQLite or PostgreSQL.")
+    return parsed
+
+
+if not DATABASE_URL:
+    raise ImproperlyConfigured("DATABASE_URL is not set.")
+DATABASES = {"default": _database(DATABASE_URL)}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# ---- Redis: wake-ups and tasks, never the truth
+
+REDIS_URL = env_secret("REDIS_URL")
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+if REDIS_URL:
+    CHANNEL_LAYERS["default"] = {
+        # Pub/sub, for it keeps its groups over a restart of Redis and has no capacity
+        # past which wake-ups vanish; the core layer loses both.
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {
+            "hosts": [
+                {
+                    "address": REDIS_URL,
+                    # redis-py 8 would close a socket that was silent for 5 s.
+                    "socket_timeout": None,
+                    "socket_connect_timeout": 5,
+                    "socket_keepalive": True,
+                    "health_check_interval": 15,
+                }
+            ]
+        },
+    }
+
+CELERY_BROKER_URL = env_secret("CELERY_BROKER_URL", REDIS_URL or "memory://")
+CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_TASK_ALWAYS_EAGER", False)
+CELERY_TASK_ACKS_LATE = env_bool("CELERY_TASK_ACKS_LATE", True)
+CELERY_TASK_REJECT_ON_WORKER_LOST = env_bool("CELERY_TASK_REJECT_ON_WORKER_LOST", True)
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = env_list("CELERY_ACCEPT_CONTENT", ("json",))
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = env_int(
+    "CELERY_TASK_TIME_LIMIT", 300, low=10, high=7_200, unit="seconds"
+)
+CELERY_WORKER_CONCURRENCY = env_int(
+    "CELERY_WORKER_CONCURRENCY", 4, low=1, high=64, unit="processes"
+)
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+    # A task that outlives this is given out again while it still runs.
+    "visibility_timeout": env_int(
+        "CELERY_VISIBILITY_SECONDS", 3_600, low=10, high=86_400, unit="seconds"
+    )
+}
+CELERY_TIMEZONE = "UTC"
+
+# ---- Django
+
+INSTALLED_APPS = [
+    "chatbot.apps.WaybillConfig",
+    "chatbot.chat",
+    "chatbot.workflow",
+    "chatbot.evals",
+    "tools",
+    "tools.backends.store",
+    "channels",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "chatbot.security.SecurityHeaders",
+    "chatbot.security.ContentSecurityPolicy",
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "chatbot.urls"
+ASGI_APPLICATION = "chatbot.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("zh-hans", _("Chinese")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# Production serves hashed names out of STATIC_ROOT (`manage.py collectstatic`); demo
+# serves the files where they lie, with no build step.
+_STATIC_STORAGE = (
+    "chatbot.static.HashedStaticFiles"
+    if PRODUCTION
+    else "django.contrib.staticfiles.storage.StaticFilesStorage"
+)
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": _STATIC_STORAGE},
+}
+SERVESTATIC_USE_FINDERS = SERVESTATIC_AUTOREFRESH = not PRODUCTION
+# The page and its files come from one origin; no other site needs them.
+SERVESTATIC_ALLOW_ALL_ORIGINS = False
+
+# ---- what a browser and a stranger may do
+
+BODY_MAX_BYTES = 65_536
+DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX_BYTES
+SESSION_COOKIE_AGE = 43_200
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "object-src": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "report-to": ["csp"],
+    }
+}
+if PRODUCTION:
+    # The prefix makes a browser refuse the cookie from another host or without TLS.
+    SESSION_COOKIE_NAME = "__Host-sessionid"
+    CSRF_COOKIE_NAME = "__Host-csrftoken"
+    LANGUAGE_COOKIE_NAME = "__Host-language"
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+
+# ---- logging: one line each to standard error, redacted
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "redacted": {
+            "()": "chatbot.logs.RedactingFormatter",
+            "format": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+        }
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "redacted"}
+    },
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # These bring handlers of their own, which would not redact.
+    "loggers": {
+        name: {"handlers": [], "propagate": True}
+        for name in ("django", "django.server", "uvicorn", "uvicorn.access", "celery")
+    },
+}
