@@ -187,7 +187,8 @@ class Slot:
     """One need about one order, and what became of it.
 
     ``why`` is a code where it is not filled: ``not_found``, ``timeout``, ``unavailable``,
-    ``missing_field``, ``not_asked``.
+    ``denied``, ``bad_result``, ``missing_field``, ``not_asked``. ``tracking_id`` names the
+    parcel where the need is about one parcel of the order.
     """
 
     need: Need
@@ -199,6 +200,7 @@ class Slot:
     observed_at: datetime | None = None
     source: str | None = None
     why: str = ""
+    tracking_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
