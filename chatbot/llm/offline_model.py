@@ -39,7 +39,8 @@ class OfflineModel:
 
 def _next_move(state: RunState) -> Proposal:
     question = state.question
-    assert question is not None
+    if question is None:
+        raise ValueError("the run has no question yet")
     seen = [e.observation for e in state.events if isinstance(e, Observed)]
     zh = question.language == "zh"
     orders = resolve_orders(question, earlier=state.background.earlier_questions)

@@ -69,6 +69,7 @@ class ScriptedModel:
             raise entry
         if isinstance(entry, Never):
             await asyncio.Event().wait()
+            raise AssertionError("nobody sets this event")
         if isinstance(entry, Reply):
             return entry
         several = entry if isinstance(entry, Sequence) else (entry,)

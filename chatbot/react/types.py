@@ -118,14 +118,22 @@ class Reply:
 class ModelError(Exception):
     """A model call that brought no whole reply.
 
-    ``retry_after`` is in seconds where the provider named it. The message never holds a
-    key or a raw vendor reply.
+    ``retry_after`` is in seconds where the provider named it. ``usage`` is what the call
+    cost although it failed. The message never holds a key or a raw vendor reply.
     """
 
-    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ):
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.usage = usage or Usage()
 
 
 # ---- what code decides

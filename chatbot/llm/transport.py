@@ -1,0 +1,162 @@
+"""One request to a model endpoint, under deadlines that a keep-alive cannot move."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncStream, OpenAIError
+
+from chatbot.llm.client import Connection, Endpoint
+from chatbot.llm.stream import MAX_REPLY_BYTES, EventLines, RawReply, damaged
+from chatbot.react.types import ModelError
+
+# Fields that not every endpoint takes: left out once it has refused them.
+OPTIONAL_FIELDS = ("stream_options", "response_format", "json_schema")
+_PASSING = frozenset({408, 409, 425, 429})
+_WORD = re.compile(r"[a-z][a-z0-9_]{1,40}")
+_UNKNOWN_FIELD = re.compile(
+    r"unrecogni[sz]ed|unknown|unsupported|not supported|unexpected|extra|additional"
+    r"|not permitted|invalid (?:field|parameter|argument)",
+    re.IGNORECASE,
+)
+
+
+class CallFailed(Exception):
+    """A request that brought no whole reply.
+
+    ``partial`` is what had come; ``refused`` the optional field that the endpoint does
+    not take, or "" where that is not the reason.
+    """
+
+    def __init__(self, error: ModelError, partial: RawReply, refused: str = "") -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.partial = partial
+        self.refused = refused
+
+
+async def fetch(shared: Connection, endpoint: Endpoint, body: bytes) -> RawReply:
+    """The whole reply to ``body``, or ``CallFailed``; the connection is given back."""
+    reply = RawReply()
+    waited = endpoint.first_token if endpoint.stream else endpoint.total
+    try:
+        async with asyncio.timeout(waited) as timer:
+            await _exchange(shared, endpoint, body, reply, timer)
+        reply.finish()
+    except ModelError as error:
+        raise CallFailed(error, reply) from None
+    except TimeoutError:
+        waited = endpoint.silence if reply.some else waited
+        raise CallFailed(damaged(f"nothing came for {waited:g} s"), reply) from None
+    except APIStatusError as error:
+        refused = _refused_field(error, body)
+        raise CallFailed(_status_error(error), reply, refused) from None
+    except APIConnectionError:
+        raise CallFailed(damaged("the endpoint cannot be reached"), reply) from None
+    except httpx2.HTTPError:
+        raise CallFailed(damaged("the connection broke in the reply"), reply) from None
+    except (OpenAIError, httpx2.InvalidURL) as error:
+        # Its own words may hold what was sent.
+        problem = ModelError(
+            f"the client refused: {type(error).__name__}", retryable=False
+        )
+        raise CallFailed(problem, reply) from None
+    return reply
+
+
+async def _exchange(
+    shared: Connection,
+    endpoint: Endpoint,
+    body: bytes,
+    reply: RawReply,
+    timer: asyncio.Timeout,
+) -> None:
+    response = await shared.client.post(
+        "/chat/completions",
+        cast_to=httpx2.Response,
+        content=body,
+        stream=True,
+        stream_cls=AsyncStream[object],
+    )
+    assert isinstance(response, httpx2.Response)  # noqa: S101 - what cast_to asks for
+    try:
+        kind = response.headers.get("content-type", "")
+        if "text/event-stream" in kind:
+            await _read_events(response, reply, endpoint, timer)
+        elif "json" in kind:
+            reply.add_whole(await _whole(response))
+        else:
+            raise damaged("the endpoint sent something else than a reply")
+    finally:
+        await response.aclose()
+
+
+async def _read_events(
+    response: httpx2.Response,
+    reply: RawReply,
+    endpoint: Endpoint,
+    timer: asyncio.Timeout,
+) -> None:
+    clock = asyncio.get_running_loop().time
+    lines = EventLines()
+    async for received in response.aiter_bytes():
+        brought = False
+        for data in lines.feed(received):
+            if data == b"[DONE]":
+                reply.done = True
+            elif not reply.done:
+                brought = reply.add_chunk(data) or brought
+        if brought or reply.done:
+            timer.reschedule(clock() + endpoint.silence)
+
+
+async def _whole(response: httpx2.Response) -> bytes:
+    received = bytearray()
+    async for part in response.aiter_bytes():
+        received += part
+        if len(received) > MAX_REPLY_BYTES:
+            raise damaged("the reply is far too long")
+    return bytes(received)
+
+
+def _status_error(error: APIStatusError) -> ModelError:
+    """Names the status and the provider's code; its text may repeat the key."""
+    status = error.status_code
+    code = error.code if isinstance(error.code, str) else ""
+    named = f" ({code})" if _WORD.fullmatch(code) else ""
+    out_of_money = code == "insufficient_quota"
+    return ModelError(
+        f"the endpoint answered HTTP {status}{named}",
+        retryable=(status in _PASSING or status >= 500) and not out_of_money,
+        retry_after=_retry_after(error.response.headers),
+    )
+
+
+def _retry_after(headers: httpx2.Headers) -> float | None:
+    """Seconds to wait, from ``Retry-After`` in either of its forms (RFC 9110)."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if value.replace(".", "", 1).isdigit() and value.isascii():
+            return float(value) / unit
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _refused_field(error: APIStatusError, body: bytes) -> str:
+    if error.status_code not in (400, 422):
+        return ""
+    sent = [name for name in OPTIONAL_FIELDS if f'"{name}"'.encode() in body]
+    said = error.response.text[:4000]
+    for name in sent:
+        if name in said:
+            return name
+    return sent[0] if sent and _UNKNOWN_FIELD.search(said) else ""
