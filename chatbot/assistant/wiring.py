@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from chatbot.assistant.proofs import PROOFS
+from chatbot.llm.client import Endpoint
 from chatbot.llm.offline_model import OfflineModel
+from chatbot.llm.openai_model import OpenAIModel
 from chatbot.react.model import Model
 from chatbot.react.types import Background, Limits, Proof
+from chatbot.understanding.needs import Language
 from tools import gateway
 from tools.contracts import Actor, Observation, ToolCall, ToolSpec
 
-OFFLINE = "offline"
+_INSTRUCTIONS = Path(__file__).with_name("instructions.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +39,39 @@ def build_run(
 ) -> RunParts:
     """The parts of one run for this actor.
 
-    ``model_name`` is "offline", "openai" or None for what the settings say.
+    ``model_name`` is ``offline``, ``openai`` or None for what the settings say: a model
+    where a key is set, else the offline one. ``ImproperlyConfigured`` where ``openai``
+    is asked for and cannot be had.
     """
+    limits = limits_from_settings()
     return RunParts(
-        model=OfflineModel(),
+        model=build_model(model_name, limits),
         tools=gateway.visible_tools(actor),
         observe=partial(_observe, actor),
-        limits=limits_from_settings(),
+        limits=limits,
         proofs=PROOFS,
     )
 
 
 async def _observe(actor: Actor, call: ToolCall, observation_id: str) -> Observation:
     return await gateway.observe(call, actor=actor, observation_id=observation_id)
+
+
+def build_model(model_name: str | None, limits: Limits) -> Model:
+    if model_name is None:
+        model_name = "openai" if settings.OPENAI_API_KEY else "offline"
+    match model_name:
+        case "offline":
+            return OfflineModel()
+        case "openai":
+            return OpenAIModel(
+                endpoint_from_settings(),
+                instructions=instructions(),
+                window=limits.observation_window,
+                max_bytes=limits.max_observation_bytes,
+            )
+        case _:
+            raise ImproperlyConfigured(f"there is no model named {model_name!r}")
 
 
 def model_kind(model_name: str) -> str:
@@ -69,3 +94,35 @@ def limits_from_settings() -> Limits:
         observation_window=settings.REACT_OBSERVATION_WINDOW,
         max_observation_bytes=settings.REACT_MAX_OBSERVATION_BYTES,
     )
+
+
+def endpoint_from_settings() -> Endpoint:
+    """The model endpoint; a missing or impossible setting is named."""
+    for name in ("OPENAI_API_KEY", "LLM_MODEL"):
+        if not getattr(settings, name):
+            raise ImproperlyConfigured(f"{name} is not set.")
+    try:
+        return Endpoint(
+            model=settings.LLM_MODEL,
+            api_key=settings.OPENAI_API_KEY,
+            base_url=settings.OPENAI_BASE_URL,
+            stream=settings.LLM_STREAM,
+            tool_mode=settings.LLM_TOOL_MODE,
+            extra_body=settings.LLM_EXTRA_BODY,
+            connect=settings.LLM_CONNECT_SECONDS,
+            first_token=settings.LLM_FIRST_TOKEN_SECONDS,
+            silence=settings.LLM_SILENCE_SECONDS,
+            total=settings.LLM_TOTAL_SECONDS,
+            retries=settings.LLM_RETRIES,
+            max_connections=settings.LLM_MAX_CONNECTIONS,
+        )
+    except ValueError as problem:
+        raise ImproperlyConfigured(str(problem)) from None
+
+
+@cache
+def instructions() -> Mapping[Language, str]:
+    """The system text by language: the parts of instructions.md."""
+    _, _, text = _INSTRUCTIONS.read_text("utf-8").partition("# en\n")
+    english, _, chinese = text.partition("# zh\n")
+    return {"en": english.strip(), "zh": chinese.strip()}
