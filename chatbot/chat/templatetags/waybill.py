@@ -1,0 +1,33 @@
+"""`{% load waybill %}`: words of the page's language, and icons."""
+
+from __future__ import annotations
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chatbot.chat.words import page_language, word
+
+register = template.Library()
+
+
+@register.simple_tag
+def say(name: str, **slots: str) -> str:
+    """A text of the page; the template engine escapes it."""
+    return word(name, **slots)
+
+
+@register.simple_tag
+def page_lang() -> str:
+    return "zh-Hans" if page_language() == "zh" else "en"
+
+
+@register.simple_tag
+def icon(name: str, css: str = "icon") -> SafeString:
+    return format_html(
+        '<svg class="{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        css,
+        static("icons.svg"),
+        name,
+    )

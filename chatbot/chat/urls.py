@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path
+
+from chatbot.chat import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path(
+        "accounts/login/",
+        LoginView.as_view(redirect_authenticated_user=True),
+        name="login",
+    ),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("try/<slug:username>/", views.try_as, name="try"),
+    path("chat/new/", views.new_conversation, name="new-conversation"),
+    path("chat/<uuid:conversation_id>/", views.conversation, name="conversation"),
+    path("chat/<uuid:conversation_id>/transcript/", views.transcript, name="transcript"),
+]

@@ -1,0 +1,134 @@
+"""The pages around a conversation. Everything live goes over the socket."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user_model, login
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from chatbot.chat import services
+from chatbot.chat.demo import demo_people
+from chatbot.chat.models import Account, Conversation, Feedback
+from chatbot.chat.transcript import transcript_text
+from chatbot.chat.words import live_words, page_language, word
+from tools.contracts import Role
+
+_HISTORY = 60  # conversations in the list on the left
+_SUGGESTIONS = ("suggest_1", "suggest_2", "suggest_3", "suggest_4")
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """A visitor's landing page; everybody else goes where their work is."""
+    if not request.user.is_authenticated:
+        return render(request, "chat/landing.html", {"people": demo_people()})
+    account = Account.objects.filter(user=request.user).first()
+    if account is None or account.role != Role.CUSTOMER:
+        if request.user.is_staff:
+            return redirect("admin:index")
+        raise PermissionDenied
+    newest = account.conversations.order_by("-updated_at").first()
+    if newest is None:
+        newest = services.start_conversation(account=account, now=timezone.now())
+    return redirect("conversation", newest.pk)
+
+
+@require_POST
+def try_as(request: HttpRequest, username: str) -> HttpResponse:
+    """Log a visitor in as one of the demo people; in a real shop there are none."""
+    known = {person.username for person in demo_people()}
+    if username not in known:
+        raise Http404
+    user = get_object_or_404(get_user_model(), username=username, is_active=True)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect("home")
+
+
+@login_required
+@require_POST
+def new_conversation(request: HttpRequest) -> HttpResponse:
+    """Start a conversation; one that nobody has written in yet is taken again."""
+    account = _customer(request)
+    unused = account.conversations.filter(last_seq=0).order_by("-updated_at").first()
+    conversation = unused or services.start_conversation(
+        account=account, now=timezone.now()
+    )
+    return redirect("conversation", conversation.pk)
+
+
+@login_required
+@require_GET
+def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    account = _customer(request)
+    shown = get_object_or_404(account.conversations, pk=conversation_id)
+    conversations = list(account.conversations.order_by("-updated_at")[:_HISTORY])
+    zone = services.zone_of(account)
+    today = timezone.localtime(timezone=zone).date()
+    for other in conversations:
+        moment = timezone.localtime(other.updated_at, zone)
+        other.day = date_format(moment, "H:i" if moment.date() == today else "n-j")  # type: ignore[attr-defined]
+    context = {
+        "conversation": shown,
+        "conversations": conversations,
+        "account": account,
+        "person": account.user.get_full_name() or account.user.get_username(),
+        "socket_path": f"/ws/chat/{shown.pk}/",
+        "message_limit": settings.CHAT_MAX_MESSAGE_CHARACTERS,
+        "words": live_words(),
+        "ratings": _ratings(shown),
+        "untitled": word("untitled"),
+        "jump": word("newest"),
+        "answers_with": _answers_with(),
+        "suggestions": [word(name) for name in _SUGGESTIONS],
+    }
+    return render(request, "chat/conversation.html", context)
+
+
+@login_required
+@require_GET
+def transcript(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The customer's own conversation as a text file, with the source of each fact."""
+    account = _customer(request)
+    shown = get_object_or_404(account.conversations, pk=conversation_id)
+    text = transcript_text(
+        shown, language=page_language(), zone=services.zone_of(account)
+    )
+    day = timezone.localtime(timezone=services.zone_of(account)).strftime("%Y-%m-%d")
+    return HttpResponse(
+        text,
+        content_type="text/plain; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="waybill-{day}.txt"'},
+    )
+
+
+def _customer(request: HttpRequest) -> Account:
+    assert not isinstance(request.user, AnonymousUser)
+    account = (
+        Account.objects.select_related("user")
+        .filter(user=request.user, role=Role.CUSTOMER)
+        .first()
+    )
+    if account is None:
+        raise PermissionDenied
+    return account
+
+
+def _ratings(shown: Conversation) -> str:
+    rows = Feedback.objects.filter(message__conversation=shown)
+    return json.dumps(dict(rows.values_list("message_id", "helpful")))
+
+
+def _answers_with() -> str:
+    if settings.OPENAI_API_KEY and settings.LLM_MODEL:
+        return word("answers_model", model=settings.LLM_MODEL)
+    return word("answers_offline")

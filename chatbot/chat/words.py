@@ -1,0 +1,40 @@
+"""What the pages say, in Chinese and English: one list per language for server and browser.
+
+JSON instead of gettext catalogues: the page's script needs the same words, and a bare
+machine has no msgfmt.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import get_language
+
+from chatbot.understanding.needs import Language
+
+_FOLDER = Path(__file__).parent / "word_lists"
+
+
+def page_language() -> Language:
+    """The language of the page that is being made: the visitor's choice or browser."""
+    return "zh" if (get_language() or "").startswith("zh") else "en"
+
+
+@cache
+def all_words(language: Language) -> dict[str, Any]:
+    words: dict[str, Any] = json.loads((_FOLDER / f"{language}.json").read_text("utf-8"))
+    return words
+
+
+def word(name: str, **slots: str) -> str:
+    """The page text called ``name``; a missing name is an error, never an empty place."""
+    text: str = all_words(page_language())["page"][name]
+    return text.format(**slots) if slots else text
+
+
+def live_words() -> str:
+    """What the chat page's script says, as JSON."""
+    return json.dumps(all_words(page_language())["live"], ensure_ascii=False)
