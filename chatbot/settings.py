@@ -248,6 +248,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
 }
 CELERY_TIMEZONE = "UTC"
 
+# ---- workflow: what leaves the house when something needs a person
+
+ALERT_WEBHOOK_URL = env_secret("ALERT_WEBHOOK_URL")
+ALERT_EMAIL = env_text("ALERT_EMAIL", "")
+# Signs the audit chain; of its own, so that neither key gives away the other.
+AUDIT_KEY = env_secret("AUDIT_KEY") or ("" if PRODUCTION else demo_key(VAR_DIR))
+
 # ---- Django
 
 INSTALLED_APPS = [
@@ -329,6 +336,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": _STATIC_STORAGE},
 }
 SERVESTATIC_USE_FINDERS = SERVESTATIC_AUTOREFRESH = not PRODUCTION
+SERVESTATIC_MAX_AGE = 60 if PRODUCTION else 0
 # The page and its files come from one origin; no other site needs them.
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
 

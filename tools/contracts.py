@@ -202,9 +202,9 @@ def argument_problem(spec: ToolSpec, arguments: Mapping[str, Json]) -> str | Non
     for name in arguments:
         if name not in properties:
             return f"unknown argument {name!r}; known: {', '.join(properties) or 'none'}"
-    for name in required if isinstance(required, list) else ():
-        if name not in arguments:
-            return f"argument {name!r} is missing"
+    for needed in required if isinstance(required, list) else ():
+        if needed not in arguments:
+            return f"argument {needed!r} is missing"
     for name, value in arguments.items():
         schema = properties[name]
         assert isinstance(schema, dict)
