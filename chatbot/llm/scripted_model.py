@@ -61,7 +61,8 @@ class ScriptedModel:
         self.offered.append(tuple(tool.name for tool in tools))
         if self.repeat_last:
             number = min(number, len(self.script) - 1)
-        assert number < len(self.script), f"the script ends after {len(self.script)}"
+        if number >= len(self.script):
+            raise AssertionError(f"the script ends after {len(self.script)} entries")
         entry = self.script[number]
         while callable(entry):
             entry = entry(state)

@@ -97,11 +97,11 @@ class RawReply:
             if isinstance(thinking := delta.get(name), str) and thinking:
                 self.reasoned += len(thinking)
                 some = True
-        if calls := delta.get("tool_calls"):
-            if not isinstance(calls, list):
-                raise damaged("the calls are no list")
-            for position, call in enumerate(calls):
-                self._take_call(position, _object(call))
+        calls = delta.get("tool_calls")
+        if calls is not None and not isinstance(calls, list):
+            raise damaged("the calls are no list")
+        for position, call in enumerate(calls or ()):
+            self._take_call(position, _object(call))
             some = True
         return some
 

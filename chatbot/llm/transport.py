@@ -103,6 +103,7 @@ async def _read_events(
 ) -> None:
     clock = asyncio.get_running_loop().time
     lines = EventLines()
+    moved = 0.0
     async for received in response.aiter_bytes():
         brought = False
         for data in lines.feed(received):
@@ -110,8 +111,10 @@ async def _read_events(
                 reply.done = True
             elif not reply.done:
                 brought = reply.add_chunk(data) or brought
-        if brought or reply.done:
-            timer.reschedule(clock() + endpoint.silence)
+        # Moving a timer costs as much as reading a chunk: not for each token.
+        if brought and clock() - moved > endpoint.silence / 20:
+            moved = clock()
+            timer.reschedule(moved + endpoint.silence)
 
 
 async def _whole(response: httpx2.Response) -> bytes:

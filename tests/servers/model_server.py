@@ -50,7 +50,10 @@ def say(text: str, **more: Any) -> Entry:
 
 @dataclass(slots=True)
 class ModelServer:
-    """Serves ``script`` on a free loopback port; ``requests`` keeps every body."""
+    """Serves ``script`` on a free loopback port; ``requests`` keeps every body.
+
+    ``asked`` is set by the first request.
+    """
 
     script: Sequence[Entry] = ()
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -59,6 +62,7 @@ class ModelServer:
     open_connections: int = 0
     most_connections: int = 0
     port: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     _played: int = 0
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -123,6 +127,7 @@ class ModelServer:
             return True
         request = json.loads(raw)
         self.requests.append(request)
+        self.asked.set()
         self.headers.append(headers)
         self.sizes.append(len(raw))
         if problem := protocol_problem(request.get("messages", [])):

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from chatbot.llm.client import close_connections
+from tests.servers.model_server import ModelServer, model_server
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with model_server() as running:
+        yield running
+        await close_connections()
