@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from importlib.util import find_spec
+from typing import cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -19,7 +20,7 @@ pages = get_asgi_application()
 
 from chatbot.lifespan import Lifespan  # noqa: E402
 from chatbot.origins import SameOrigin  # noqa: E402
-from chatbot.security import BodyLimit  # noqa: E402
+from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
 
 routes = []
 if find_spec("chatbot.chat.consumers"):
@@ -28,7 +29,7 @@ if find_spec("chatbot.chat.consumers"):
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(pages, settings.BODY_MAX_BYTES),
+        "http": BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES),
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(routes))),
         "lifespan": Lifespan(),
     }

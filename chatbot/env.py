@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
+
+Choice = TypeVar("Choice", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,15 @@ def env_text(name: str, default: str, *, alias: str = "") -> str:
     return _first(name, alias) or default
 
 
-def env_choice(name: str, default: str, choices: Iterable[str]) -> str:
-    options = tuple(choices)
-    _declare(name, "one of " + ", ".join(options), default)
+def env_choice(name: str, default: Choice, choices: tuple[Choice, ...]) -> Choice:
+    _declare(name, "one of " + ", ".join(choices), default)
     value = _raw(name) or default
-    if value not in options:
-        raise ImproperlyConfigured(
-            f"{name} is {value!r}; it must be one of {', '.join(options)}."
-        )
-    return value
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise ImproperlyConfigured(
+        f"{name} is {value!r}; it must be one of {', '.join(choices)}."
+    )
 
 
 def env_bool(name: str, default: bool) -> bool:

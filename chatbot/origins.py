@@ -10,9 +10,9 @@ from chatbot.security import AsgiApp, Message, Receive, Send
 
 
 class SameOrigin:
-    """Lets in pages of an allowed origin only: same scheme, host and port, never none.
+    """Lets in pages of an allowed origin: scheme, host and port alike, never none.
 
-    In demo, whose port is the operator's choice, a page of this very host is allowed too.
+    In demo, whose port is the operator's choice, this host's own pages are let in too.
     """
 
     def __init__(self, app: AsgiApp) -> None:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from asgiref.sync import markcoroutinefunction
 from csp.middleware import CSPMiddleware, PolicyParts
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
@@ -51,7 +50,7 @@ class SecurityHeaders:
         return response
 
 
-class ContentSecurityPolicy(CSPMiddleware):  # type: ignore[misc]
+class ContentSecurityPolicy(CSPMiddleware):
     """The policy of the settings, with the request's own host for sockets.
 
     Trusted types are asked for everywhere but in the admin, whose jQuery writes HTML.
@@ -133,10 +132,13 @@ class BodyLimit:
 
 
 async def _too_large(send: Send) -> None:
+    text = b"Request body too large.\n"
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(text)).encode()),
         (b"connection", b"close"),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
     ]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": b"Request body too large.\n"})
+    await send({"type": "http.response.body", "body": text})

@@ -1,13 +1,15 @@
-"""Every setting, each read from the environment once. docs/settings.md explains them."""
+"""Every setting, read from the environment once; docs/settings.md explains them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
 
 from chatbot.env import (
     env_bool,
@@ -106,7 +108,9 @@ OPENAI_API_KEY = env_secret("OPENAI_API_KEY", alias="LLM_API_KEY")
 OPENAI_BASE_URL = env_text("OPENAI_BASE_URL", "", alias="LLM_API_URL")
 LLM_MODEL = env_text("LLM_MODEL", "")
 LLM_STREAM = env_bool("LLM_STREAM", True)
-LLM_TOOL_MODE = env_choice("LLM_TOOL_MODE", "native", ("native", "json"))
+LLM_TOOL_MODE: Literal["native", "json"] = env_choice(
+    "LLM_TOOL_MODE", "native", ("native", "json")
+)
 LLM_EXTRA_BODY = env_json("LLM_EXTRA_BODY")
 LLM_CONNECT_SECONDS = env_seconds("LLM_CONNECT_SECONDS", 5, low=0.1, high=60)
 LLM_FIRST_TOKEN_SECONDS = env_seconds("LLM_FIRST_TOKEN_SECONDS", 15, low=0.1, high=300)
@@ -171,7 +175,8 @@ def _database(url: str) -> dict[str, Any]:
         )
     except (ValueError, KeyError):
         # The URL holds a password: no message may repeat it.
-        raise ImproperlyConfigured("DATABASE_URL is not a database's address.") from None
+        problem = "DATABASE_URL is not a database's address."
+        raise ImproperlyConfigured(problem) from None
     options = parsed.setdefault("OPTIONS", {})
     if parsed["ENGINE"].endswith("sqlite3"):
         # A deferred transaction that turns to writing fails at once with "database is
@@ -219,6 +224,8 @@ if REDIS_URL:
                     "socket_connect_timeout": 5,
                     "socket_keepalive": True,
                     "health_check_interval": 15,
+                    # The first use after a restart of Redis meets a closed connection.
+                    "retry": Retry(ExponentialBackoff(cap=1, base=0.05), retries=2),
                 }
             ]
         },
@@ -396,5 +403,7 @@ LOGGING = {
     "loggers": {
         name: {"handlers": [], "propagate": True}
         for name in ("django", "django.server", "uvicorn", "uvicorn.access", "celery")
-    },
+    }
+    # It would say a line for every call of a model or a shop.
+    | {"httpx2": {"level": "WARNING"}},
 }

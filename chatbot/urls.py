@@ -12,5 +12,5 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path(REPORT_PATH.lstrip("/"), csp_report, name="csp-report"),
 ]
-if find_spec("chatbot.chat.urls"):
+if find_spec("chatbot.chat.services"):
     urlpatterns.append(path("", include("chatbot.chat.urls")))

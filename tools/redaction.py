@@ -1,24 +1,23 @@
 """Takes people's data and secrets out of text before it is saved or logged. Pure.
 
 Phones keep their ends (``138****1305``) so that staff can tell two apart; all else is
-replaced whole. It errs towards masking: a long number of unknown kind may go too, unless
-``keep`` names it. What it masks follows docs/settings.md, "What a log never holds".
+replaced whole. It errs towards masking: a long number of unknown kind may go too,
+unless ``keep`` names it.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from datetime import date
 from functools import lru_cache
 from typing import TypeAlias
 
+from tools.contracts import Json
+
 FAILED = "<REDACTION_FAILED>"
 
-Json: TypeAlias = (
-    None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
-)
 Span: TypeAlias = tuple[int, int, str]
 
 
@@ -37,14 +36,14 @@ def redact_json(value: Json, *, keep: Collection[str] = ()) -> Json:
     """The same for every string inside ``value``; fields named as secrets go whole."""
     if isinstance(value, str):
         return redact(value, keep=keep)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {
             key: "<secret>"
             if _SECRET_NAME.fullmatch(key) and isinstance(item, str) and item
             else redact_json(item, keep=keep)
             for key, item in value.items()
         }
-    if isinstance(value, Sequence):
+    if isinstance(value, list):
         return [redact_json(item, keep=keep) for item in value]
     return value
 
@@ -97,11 +96,11 @@ def _spans(plain: str) -> Iterator[Span]:
 
 # ---- secrets and addresses: replaced whole
 
-_SECRET_NAMES = (
+_TELLTALES = (
     r"api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|token|passw(?:or)?d|pwd|"
     r"authorization|cookie|sessionid|cvv|cvc|密码|口令|密钥|验证码"
 )
-_SECRET_NAME = re.compile(rf"(?:.*[_-])?(?:{_SECRET_NAMES})", re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"(?:.*[_-])?(?:{_TELLTALES})", re.IGNORECASE)
 
 _STREETS = (
     "street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|ct|way|place|pl"
@@ -111,7 +110,7 @@ _STREETS = (
 _PLAIN_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
-            rf"(?:{_SECRET_NAMES})[\"']?\s{{0,3}}(?:[:=]|是|为)\s{{0,3}}"
+            rf"(?:{_TELLTALES})[\"']?\s{{0,3}}(?:[:=]|是|为)\s{{0,3}}"
             r"(?:(?:bearer|basic|token)\s+)?[\"']?(?P<value>[^\s\"',;&<>]+)",
             re.IGNORECASE,
         ),
@@ -135,16 +134,16 @@ _PLAIN_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"[\u4e00-\u9fff]{1,20}?(?:路|街|大道|巷|弄|胡同|村|里|道) ?\d{1,5} ?(?:号|弄)"
-            r"(?:院|楼)?(?:[\u4e00-\u9fff]{0,8}? ?[\dA-Za-z-]{1,6} ?(?:号楼|栋|幢|座|单元|层"
-            r"|楼|室|户|房|号)){0,4}"
+            r"[\u4e00-\u9fff]{1,20}?(?:路|街|大道|巷|弄|胡同|村|里|道) ?\d{1,5} ?"
+            r"(?:号|弄)(?:院|楼)?(?:[\u4e00-\u9fff]{0,8}? ?[\dA-Za-z-]{1,6} ?"
+            r"(?:号楼|栋|幢|座|单元|层|楼|室|户|房|号)){0,4}"
         ),
         "<address>",
     ),
 )
 
-# ---- e-mail addresses: the name is walked back from the sign, for a search from the left
-# would try every letter of a long word again and again
+# ---- e-mail addresses: the name is walked back from the sign, for a search from the
+# left would try every letter of a long word again and again
 
 _EMAIL_MARK = re.compile(r"@(?=[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,})")
 _EMAIL_HOST = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,}")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools import redaction
+from tools.contracts import Json
 from tools.redaction import redact, redact_json
 
 
@@ -48,7 +49,7 @@ def test_what_identifies_a_person_or_opens_a_door_is_masked(
     "text",
     [
         "订单 O-204 发货了吗？现在运到哪儿了？",
-        "Order O-204 is in transit, tracking N-88, as of 2026-12-01 02:08:10.123456+00:00",
+        "O-204 is in transit, tracking N-88, as of 2026-12-01 02:08:10.123456+00:00",
         "run 7a6f9f4e-3f1c-4e0e-9a52-1f6a41b2c9d0 stopped: answered",
         "GET /ws/chat/7a6f9f4e-3f1c-4e0e-9a52-1f6a41b2c9d0/ 101",
         "refund of 1,299.00 CNY, 3 items, expected 2026-12-05",
@@ -70,8 +71,8 @@ def test_a_tracking_number_that_looks_like_a_card_stands_when_named() -> None:
 
 
 def test_json_is_masked_inside_and_secret_fields_go_whole() -> None:
-    before = {"note": "call 13800131305", "api_key": "plain", "n": [1, "a@b.co"]}
-    after = {"note": "call 138****1305", "api_key": "<secret>", "n": [1, "<email>"]}
+    before: Json = {"to": "13800131305", "api_key": "plain", "n": [1, "a@b.co"]}
+    after = {"to": "138****1305", "api_key": "<secret>", "n": [1, "<email>"]}
     assert redact_json(before) == after
 
 
