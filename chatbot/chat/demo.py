@@ -24,6 +24,7 @@ class DemoPerson:
     username: str
     name: str
     what: str
+    staff: bool
 
 
 def demo_people() -> list[DemoPerson]:
@@ -31,9 +32,14 @@ def demo_people() -> list[DemoPerson]:
     if settings.ENVIRONMENT != "demo":
         return []
     users = get_user_model().objects.filter(username__in=_PEOPLE, is_active=True)
-    names = {user.username: user.get_full_name() or user.username for user in users}
+    found = {user.username: user for user in users}
     return [
-        DemoPerson(username, names[username].capitalize(), word(what))
+        DemoPerson(
+            username=username,
+            name=found[username].get_full_name() or username.capitalize(),
+            what=word(what),
+            staff=found[username].is_staff,
+        )
         for username, what in _PEOPLE.items()
-        if username in names
+        if username in found
     ]

@@ -29,9 +29,9 @@ def all_words(language: Language) -> dict[str, Any]:
     return words
 
 
-def word(name: str, **slots: str) -> str:
-    """The page text called ``name``; a missing name is an error, never an empty place."""
-    text: str = all_words(page_language())["page"][name]
+def word(key: str, **slots: str) -> str:
+    """The page text called ``key``; a missing key is an error, never an empty place."""
+    text: str = all_words(page_language())["page"][key]
     return text.format(**slots) if slots else text
 
 

@@ -10,7 +10,7 @@ export function composer(form, { wording, conversation, limit, send, stop }) {
   const field = form.querySelector("textarea");
   const sendButton = form.querySelector("[data-send]");
   const stopButton = form.querySelector("[data-stop]");
-  const counter = form.querySelector("[data-counter]");
+  const counter = form.parentElement.querySelector("[data-counter]");
   const draftKey = `waybill.draft.${conversation}`;
   let longest = limit;
 

@@ -13,9 +13,9 @@ register = template.Library()
 
 
 @register.simple_tag
-def say(name: str, **slots: str) -> str:
+def say(key: str, **slots: str) -> str:
     """A text of the page; the template engine escapes it."""
-    return word(name, **slots)
+    return word(key, **slots)
 
 
 @register.simple_tag
