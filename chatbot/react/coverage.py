@@ -1,0 +1,151 @@
+"""Whether a draft answers the question, and rests on observations alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from chatbot.react.facts import Fact
+from chatbot.react.grounding.articles import Articles
+from chatbot.react.grounding.claims import Check, Checked, claims_of
+from chatbot.react.grounding.draft import read_draft
+from chatbot.react.grounding.evidence import Evidence, zone_of
+from chatbot.react.grounding.numbers import find_numbers
+from chatbot.react.grounding.phrases import find_contacts, find_phrases
+from chatbot.react.grounding.said import unsaid
+from chatbot.react.grounding.secrets import leaked
+from chatbot.react.grounding.slots import slots_of, subjects_of
+from chatbot.react.grounding.statuses import find_statuses
+from chatbot.react.types import Background, Claim, Coverage, Proof
+from chatbot.understanding.needs import Question
+from chatbot.understanding.text import narrow
+from tools.contracts import Observation, canonical_number
+
+# Longer than any answer that a customer would read; the rest is not looked at.
+MAX_ANSWER = 8000
+_MAX_LISTED_CLAIMS = 40
+
+
+def answer_covers_question(
+    answer: str,
+    *,
+    question: Question,
+    observations: Sequence[Observation],
+    proofs: Sequence[Proof],
+    background: Background,
+    secrets: Sequence[str] = (),
+) -> Coverage:
+    """Check a draft: every need met or honestly said to be out of reach, every order and
+    tracking number, date, amount, place and status word proved by an observation of the
+    same order, and nothing promised, claimed as done or ruled that nothing backs.
+
+    ``secrets`` are texts of which no part may be repeated (the instructions). Never
+    raises, and takes time linear in the length of the answer.
+    """
+    evidence = Evidence(observations, zone_of(background.time_zone))
+    written = _written(question, background)
+    text = _without_names(answer[:MAX_ANSWER], evidence)
+    asked = subjects_of((), question=question, evidence=evidence, background=background)
+    draft = read_draft(text, evidence, asked, tuple(written))
+    check = Check(
+        draft=draft,
+        evidence=evidence,
+        articles=Articles(evidence.articles),
+        asked_text=narrow(question.text[:MAX_ANSWER]).casefold(),
+        written=written,
+    )
+    checked = [*claims_of(check), *_of_the_whole(answer, secrets)]
+    slots = slots_of(
+        [one.number for one in draft.numbers],
+        question=question,
+        evidence=evidence,
+        proofs=proofs,
+        background=background,
+    )
+    refused = [one.claim for one in checked if _is_refused(one)]
+    proved = [one.claim for one in checked if one.claim.observation_id]
+    return Coverage(
+        slots=slots,
+        claims=_unique(proved),
+        unsupported=_unique(refused),
+        unanswered=unsaid(slots, checked, check),
+    )
+
+
+def _is_refused(one: Checked) -> bool:
+    return one.claim.observation_id is None and one.claim.why not in (
+        "written_by_customer",
+        "quoted",
+    )
+
+
+def _unique(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    return tuple(dict.fromkeys(claims))[:_MAX_LISTED_CLAIMS]
+
+
+def _of_the_whole(answer: str, secrets: Sequence[str]) -> list[Checked]:
+    """What is wrong with the answer as a whole, whatever it says."""
+    found = []
+    if not any(character.isalnum() for character in answer[:MAX_ANSWER]):
+        found.append(Checked(Claim(answer[:20], "filler", why="empty")))
+    if len(answer) > MAX_ANSWER:
+        found.append(Checked(Claim(answer[:20], "filler", why="too_long")))
+    if part := leaked(answer, secrets):
+        found.append(Checked(Claim(part, "prompt", why="instructions")))
+    return found
+
+
+def _written(question: Question, background: Background) -> frozenset[str]:
+    """The canonical numbers that the customer wrote, now or before."""
+    numbers: set[str] = set()
+    for one in (*background.earlier_questions, question):
+        numbers.update(
+            canonical_number(number)
+            for number in (
+                *one.order_numbers,
+                *one.tracking_numbers,
+                *one.rejected_numbers,
+                *one.bare_numbers,
+                *(mention.text for mention in find_numbers(narrow(one.text), {})),
+            )
+        )
+    return frozenset(numbers - {""})
+
+
+def _without_names(answer: str, evidence: Evidence) -> str:
+    """The answer with the titles and carriers that it quotes blotted out.
+
+    A title may hold a place or a number that claims nothing. One that itself claims
+    something ("delivered", a phone number) is data gone wrong and stays to be checked.
+    """
+    text = narrow(answer)
+    folded = text.casefold()
+    if len(folded) != len(text):
+        return text
+    for name in sorted(_names(evidence.facts), key=len, reverse=True):
+        start = folded.find(name)
+        while start >= 0:
+            end = start + len(name)
+            text = f"{text[:start]}{'□' * len(name)}{text[end:]}"
+            folded = f"{folded[:start]}{'□' * len(name)}{folded[end:]}"
+            start = folded.find(name, end)
+    return text
+
+
+def _names(facts: Sequence[Fact]) -> Collection[str]:
+    return {
+        narrow(fact.value).casefold()
+        for fact in facts
+        if fact.kind == "name"
+        and isinstance(fact.value, str)
+        and 2 <= len(fact.value) <= 200
+        and not _claims_something(narrow(fact.value))
+    }
+
+
+def _claims_something(name: str) -> bool:
+    whole = [(0, len(name))]
+    return (
+        any(True for _ in find_statuses(name, whole))
+        or any(True for _ in find_phrases(name, whole))
+        or any(True for _ in find_contacts(name))
+    )

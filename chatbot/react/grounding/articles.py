@@ -1,0 +1,82 @@
+"""The help centre's texts that were observed: the only ground of a policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from chatbot.react.facts import Fact
+from chatbot.understanding.text import narrow
+
+_WORD = re.compile(r"[a-z0-9]{2,}|[\u4e00-\u9fff]", re.I)
+_COMMON = frozenset(
+    ["the", "an", "and", "or", "of", "to", "in", "on", "for", "is", "are", "be", "your", "you", "it", "its", "with", "as", "at", "by", "this", "that", "we", "our", "can", "will", "have", "has", "from", "if", "not"]
+)
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+class Articles:
+    """What articles say, asked by words: a paraphrase of one shares most of its words,
+    and every figure of it must stand in the article."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        texts = [narrow(fact.value) for fact in facts if isinstance(fact.value, str)]
+        self.any = bool(texts)
+        self._plain = _squeezed(" ".join(texts))
+        self._tokens = frozenset(_tokens(" ".join(texts)))
+        self._figures = frozenset(_FIGURE.findall(" ".join(texts)))
+        self._names = tuple(
+            _squeezed(narrow(fact.value))
+            for fact in facts
+            if fact.name in ("title", "url") and isinstance(fact.value, str)
+        )
+        self.languages = frozenset(
+            str(fact.value) for fact in facts if fact.name == "language"
+        )
+
+    def hold(self, text: str) -> bool:
+        """Whether an article holds these very words."""
+        wanted = _squeezed(narrow(text))
+        return len(wanted) >= 2 and wanted in self._plain
+
+    def tell(self, sentence: str) -> bool:
+        """Whether a sentence says what the articles say, as far as words can tell."""
+        return self.any and self.share(sentence) >= 0.6 and self._has_figures(sentence)
+
+    def share(self, text: str) -> float:
+        """The part of the words of ``text`` that an article has, from 0 to 1."""
+        tokens = list(_tokens(narrow(text)))
+        if not self.any or not tokens:
+            return 0.0
+        return sum(token in self._tokens for token in tokens) / len(tokens)
+
+    def quoted_in(self, text: str) -> bool:
+        """Whether a title or link of an article stands in ``text``."""
+        plain = _squeezed(narrow(text))
+        return any(name in plain for name in self._names)
+
+    def is_foreign_to(self, text: str) -> bool:
+        """Whether no article is in the language of ``text``."""
+        spoken = "zh" if any("\u4e00" <= one <= "\u9fff" for one in text) else "en"
+        return bool(self.languages) and spoken not in self.languages
+
+    def _has_figures(self, sentence: str) -> bool:
+        return all(one in self._figures for one in _FIGURE.findall(sentence))
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text).casefold()
+
+
+def _tokens(text: str) -> Iterable[str]:
+    previous = ""
+    for match in _WORD.finditer(text):
+        word = match.group().casefold()
+        if word.isascii():
+            previous = ""
+            if word not in _COMMON:
+                yield word.rstrip("s")
+            continue
+        if previous:
+            yield previous + word
+        previous = word

@@ -1,0 +1,568 @@
+"""Dates, times and spans of time as answers write them, in Chinese and English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january",
+            "feb february",
+            "mar march",
+            "apr april",
+            "may",
+            "jun june",
+            "jul july",
+            "aug august",
+            "sep sept september",
+            "oct october",
+            "nov november",
+            "dec december",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "mon monday 一",
+            "tue tues tuesday 二",
+            "wed weds wednesday 三",
+            "thu thur thurs thursday 四",
+            "fri friday 五",
+            "sat saturday 六",
+            "sun sunday 日 天",
+        )
+    )
+    for name in names.split()
+}
+_RELATIVE_DAYS = {
+    "today": 0, "tonight": 0, "this morning": 0, "this afternoon": 0,
+    "this evening": 0, "tomorrow": 1, "the day after tomorrow": 2, "yesterday": -1,
+    "last night": -1, "the day before yesterday": -2,
+    "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "当天": 0, "今晨": 0, "明天": 1,
+    "明日": 1, "明早": 1, "明晚": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨日": -1,
+    "昨晚": -1, "前天": -2, "次日": 1, "第二天": 1, "隔天": 1,
+}  # fmt: skip
+_WORD_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fourteen": 14,
+    "fifteen": 15, "thirty": 30, "a couple of": 2, "a few": 3, "several": 3,
+}  # fmt: skip
+_DAYS_PER = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "minute": 1 / 1440}
+_ZH_UNITS = {
+    "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day", "日": "day",
+    "工作日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
+    "自然日": "day", "个月": "month",
+}  # fmt: skip
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_WEEKDAY = (
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day|Mon|Tues?|Wed|Thur?s?"
+    r"|Fri|Sat|Sun"
+)
+_HAN = "零〇一二两三四五六七八九十"
+_N = rf"(?:\d{{1,4}}|[{_HAN}]{{1,3}})"
+_EN_N = (
+    r"(?:\d{1,4}|an?(?: couple of| few)?|one|two|three|four|five|six|seven|eight|nine"
+    r"|ten|twelve|fourteen|fifteen|thirty|several)"
+)
+
+_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "ymd",
+        re.compile(
+            r"(?<![\d-])(?P<y>20\d{2})\s?[-/.年]\s?(?P<m>\d{1,2})\s?[-/.月]\s?"
+            r"(?P<d>\d{1,2})(?!\d)\s?[日号]?T?"
+        ),
+    ),
+    (
+        "md_en",
+        re.compile(
+            rf"(?<![A-Za-z])(?P<mn>{_MONTH})\s?(?P<d>\d{{1,2}})(?!\d)(?:st|nd|rd|th)?"
+            r"(?:,?\s?(?P<y>20\d{2}))?(?![A-Za-z\d])",
+            re.I,
+        ),
+    ),
+    (
+        "dm_en",
+        re.compile(
+            rf"(?<![\w-])(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s?(?:of\s)?-?(?P<mn>{_MONTH})"
+            r"(?![A-Za-z])(?:,?\s?-?(?P<y>20\d{2}))?",
+            re.I,
+        ),
+    ),
+    (
+        "md_zh",
+        re.compile(rf"(?P<m>{_N})\s?月(?:份)?\s?(?P<d>{_N})\s?[日号]?(?![个件台])"),
+    ),
+    ("dmy", re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y>20\d{2})")),
+    ("slash", re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\d/])")),
+    ("dash", re.compile(r"(?<![\d-])(?P<a>\d{2})-(?P<b>\d{2})(?![\d-])(?=\s\d{1,2}:|$|[^\w])")),
+    (
+        "part_zh",
+        re.compile(rf"(?P<m>{_N})\s?月\s?(?P<part>初|底|末|上旬|中旬|下旬|中)"),
+    ),
+    (
+        "part_en",
+        re.compile(
+            rf"\b(?P<part>in|early|mid|late|end of|beginning of)[\s-](?P<mn>{_MONTH})"
+            r"(?![A-Za-z\d])(?!\s\d)",
+        ),
+    ),
+    (
+        "weekday_zh",
+        re.compile(r"(?P<rel>上上|下下|上|下|本|这)?(?:个)?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])"),
+    ),
+    ("weekday_en", re.compile(rf"\b(?:(?i:(?P<rel>next|last|this|coming))\s)?(?P<w>(?i:{_WEEKDAY.split('|Mon')[0]})|Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)\b(?!-)")),
+    (
+        "week",
+        re.compile(
+            r"\b(?P<en>(?:next|this|last) (?:week(?:end)?|month)|the weekend"
+            r"|(?:the )?end of (?:the|this|next) (?:week|month))\b"
+            r"|(?P<zh>(?:上|下|本|这)(?:个)?(?:周末|星期末|周|星期|礼拜|月)(?![一二三四五六日天\d])|周末"
+            r"|月底|月初|月末)",
+            re.I,
+        ),
+    ),
+    (
+        "span_en",
+        re.compile(
+            rf"\b(?P<lo>{_EN_N})(?:\s?(?:-|–|—|~|to|or)\s?(?P<hi>{_EN_N}))?[\s-]"
+            r"(?:more |full |business |working |calendar |natural )?"
+            r"(?P<u>minute|min|hour|hr|day|week|month)s?\b(?P<ago>\sago|\searlier)?",
+            re.I,
+        ),
+    ),
+    (
+        "span_zh",
+        re.compile(
+            rf"(?P<lo>{_N})(?:\s?(?:-|–|—|~|至|到|或)\s?(?P<hi>{_N}))?\s?(?P<ge>个)?(?:多)?"
+            r"(?P<u>工作日|自然日|分钟|小时|钟头|天|日|周|星期|礼拜|月)(?:之)?(?P<ago>前|以前)?"
+        ),
+    ),
+    (
+        "relative",
+        re.compile(
+            r"\b(?:the day after tomorrow|the day before yesterday|tomorrow|yesterday"
+            r"|today|tonight|last night|this (?:morning|afternoon|evening))\b"
+            r"|大后天|今天|今日|今晚|今早|今晨|当天|明天|明日|明早|明晚|后天|昨天|昨日|昨晚|前天|次日"
+            r"|第二天|隔天",
+            re.I,
+        ),
+    ),
+    (
+        "day_zh",
+        re.compile(rf"(?<![\d月{_HAN}第])(?P<d>{_N})\s?[号](?![楼店仓线机门柜院])"),
+    ),
+    (
+        "day_en",
+        re.compile(r"\b(?:on|by|until|before) the (?P<d>\d{1,2})(?:st|nd|rd|th)\b", re.I),
+    ),
+    (
+        "clock",
+        re.compile(
+            r"(?P<ap0>上午|下午|晚上|凌晨|中午|早上|傍晚|夜里|今晚|明早)?\s?(?<![\d.,¥￥$:-])"
+            r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2}))?(?:\.\d{1,6})?"
+            r"(?:\s?(?P<ap>[ap]\.?\s?m\b\.?))?(?P<z>\s?(?:UTC|GMT|Z)?(?:\s?[+-]\d{2}:?\d{2})?)"
+            r"(?![\d:])",
+            re.I,
+        ),
+    ),
+    (
+        "hour_en",
+        re.compile(r"(?<![\d.,:])(?P<h>\d{1,2})\s?(?P<ap>[ap]\.?m)\b\.?", re.I),
+    ),
+    (
+        "hour_zh",
+        re.compile(
+            rf"(?P<ap0>上午|下午|晚上|凌晨|中午|早上|傍晚|夜里)?\s?(?<![\d.])(?P<h>{_N})\s?[点时]"
+            rf"(?![\d]|间|候|效|段)(?:钟|整)?(?:(?P<mi>{_N})\s?分?|(?P<half>半)|(?P<q>一刻))?"
+        ),
+    ),
+    ("noon", re.compile(r"\b(?:noon|midnight)\b", re.I)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """What a mention says of a moment; None where it says nothing of that part.
+
+    ``lo`` and ``hi`` are days from now, for spans; ``first`` and ``last`` are dates that
+    bound a vague time such as "next week". ``either`` is a second reading (month, day).
+    """
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    either: tuple[int, int] | None = None
+    weekday: int | None = None
+    hour: int | None = None
+    minute: int | None = None
+    half_day_open: bool = False
+    in_utc: bool = False
+    first: date | None = None
+    last: date | None = None
+    lo: float | None = None
+    hi: float | None = None
+
+    @property
+    def is_span(self) -> bool:
+        return self.hi is not None
+
+    @property
+    def is_clock_only(self) -> bool:
+        return self.hour is not None and not self.has_date and not self.is_span
+
+    @property
+    def has_date(self) -> bool:
+        return (
+            self.day is not None
+            or self.month is not None
+            or self.weekday is not None
+            or self.first is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DateMention:
+    start: int
+    end: int
+    text: str
+    form: str
+    when: When
+
+
+def find_dates(text: str, now: datetime | None) -> tuple[DateMention, ...]:
+    """The mentions of time in ``text``; relative ones are read from ``now``.
+
+    A date and the time beside it are one mention.
+    """
+    found: list[DateMention] = []
+    for form, pattern in _FORMS:
+        for match in pattern.finditer(text):
+            when = _read(form, match, text, now)
+            if when is not None:
+                found.append(
+                    DateMention(*_stripped(match), match.group().strip(), form, when)
+                )
+    return tuple(_joined(text, list(_without_overlaps(found))))
+
+
+def _stripped(match: re.Match[str]) -> tuple[int, int]:
+    written = match.group()
+    return (
+        match.start() + len(written) - len(written.lstrip()),
+        match.end() - len(written) + len(written.rstrip()),
+    )
+
+
+def _without_overlaps(found: list[DateMention]) -> Iterator[DateMention]:
+    end = -1
+    for mention in sorted(found, key=lambda one: (one.start, -one.end)):
+        if mention.start >= end:
+            end = mention.end
+            yield mention
+
+
+_GLUE = re.compile(r"[\s,，]{0,2}(?:\(|（)?(?:at|around|on|by|于|的|,|约|大约)?\s?")
+
+
+def _joined(text: str, mentions: list[DateMention]) -> Iterator[DateMention]:
+    waiting: DateMention | None = None
+    for mention in mentions:
+        if waiting is not None:
+            both = _both(waiting, mention)
+            gap = text[waiting.end : mention.start]
+            if both is not None and len(gap) <= 8 and _GLUE.fullmatch(gap):
+                waiting = DateMention(
+                    waiting.start,
+                    mention.end,
+                    text[waiting.start : mention.end],
+                    waiting.form,
+                    both,
+                )
+                continue
+            yield waiting
+        waiting = mention
+    if waiting is not None:
+        yield waiting
+
+
+def _both(one: DateMention, other: DateMention) -> When | None:
+    """One moment out of two mentions that complete each other, or None."""
+    a, b = one.when, other.when
+    if a.is_span or b.is_span or (a.has_date and b.has_date and not _complete(a, b)):
+        return None
+    if a.hour is not None and b.hour is not None:
+        return None
+    return When(
+        year=a.year or b.year,
+        month=a.month or b.month,
+        day=a.day or b.day,
+        either=a.either or b.either,
+        weekday=b.weekday if a.weekday is None else a.weekday,
+        hour=b.hour if a.hour is None else a.hour,
+        minute=b.minute if a.minute is None else a.minute,
+        half_day_open=a.half_day_open or b.half_day_open,
+        in_utc=a.in_utc or b.in_utc,
+        first=a.first or b.first,
+        last=a.last or b.last,
+    )
+
+
+def _complete(a: When, b: When) -> bool:
+    """A weekday beside a date ("Friday, May 3")."""
+    return (a.weekday is not None) != (b.weekday is not None)
+
+
+def number_of(written: str) -> int | None:
+    """The number of digits, Chinese numerals up to 99 or a small English word."""
+    if written.isdigit():
+        return int(written)
+    word = written.lower()
+    if word in _WORD_NUMBERS:
+        return _WORD_NUMBERS[word]
+    if not word or any(character not in _HAN for character in word):
+        return None
+    tens, ten, ones = word.partition("十")
+    if not ten:
+        return _HAN_DIGITS[word] if len(word) == 1 else None
+    if len(tens) > 1 or len(ones) > 1:
+        return None
+    return (_HAN_DIGITS[tens] if tens else 1) * 10 + (_HAN_DIGITS[ones] if ones else 0)
+
+
+_HAN_DIGITS = {
+    "零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6,
+    "七": 7, "八": 8, "九": 9, "十": 10,
+}  # fmt: skip
+
+
+def _read(
+    form: str, match: re.Match[str], text: str, now: datetime | None
+) -> When | None:
+    parts = {name: value for name, value in match.groupdict().items() if value}
+    if form in ("ymd", "md_en", "dm_en", "md_zh"):
+        return _calendar(parts)
+    if form in ("dmy", "slash", "dash"):
+        return _numeric(form, parts, match, text)
+    if form in ("part_zh", "part_en"):
+        month = _month(parts)
+        return When(month=month) if month else None
+    if form in ("weekday_zh", "weekday_en"):
+        return _weekday(parts, now)
+    if form == "week":
+        return _week(match.group().lower(), now)
+    if form in ("span_en", "span_zh"):
+        return _span(form, parts)
+    if form == "relative":
+        return _relative(match.group(), now)
+    if form in ("day_zh", "day_en"):
+        day = number_of(parts["d"])
+        return When(day=day) if day and day <= 31 else None
+    return _clock(form, parts, match.group())
+
+
+def _month(parts: dict[str, str]) -> int | None:
+    if "mn" in parts:
+        return _MONTHS.get(parts["mn"].lower().rstrip("."))
+    month = number_of(parts["m"])
+    return month if month and 1 <= month <= 12 else None
+
+
+def _calendar(parts: dict[str, str]) -> When | None:
+    month, day = _month(parts), number_of(parts["d"])
+    if not month or not day or day > 31:
+        return None
+    return When(year=int(parts["y"]) if "y" in parts else None, month=month, day=day)
+
+
+_DATE_WORD_BEFORE = re.compile(
+    r"(?:\b(?:on|by|at|until|since|before|from|of|date|delivery|arrives?|eta)|于|预计|在|至|到"
+    r"|截至|日期|时间)\s?:?\s?$",
+    re.I,
+)
+
+
+def _numeric(
+    form: str, parts: dict[str, str], match: re.Match[str], text: str
+) -> When | None:
+    a, b = int(parts["a"]), int(parts["b"])
+    if form != "dmy":
+        before = text[max(0, match.start() - 12) : match.start()]
+        followed = text[match.end() : match.end() + 4].lstrip()[:2]
+        has_clock = followed[:1].isdigit()
+        if not has_clock and not _DATE_WORD_BEFORE.search(before):
+            return None
+    year = int(parts["y"]) if "y" in parts else None
+    readings = [(m, d) for m, d in ((a, b), (b, a)) if 1 <= m <= 12 and 1 <= d <= 31]
+    if not readings:
+        return None
+    (month, day), other = readings[0], readings[1] if len(readings) > 1 else None
+    return When(year=year, month=month, day=day, either=other)
+
+
+def _weekday(parts: dict[str, str], now: datetime | None) -> When | None:
+    weekday = _WEEKDAYS.get(parts["w"].lower())
+    if weekday is None:
+        return None
+    relation = parts.get("rel", "").lower()
+    if now is None or relation in ("", "coming", "next", "last", "this"):
+        return When(weekday=weekday)
+    weeks = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}[relation]
+    monday = now.date() - timedelta(days=now.weekday())
+    day = monday + timedelta(days=7 * weeks + weekday)
+    return When(weekday=weekday, first=day, last=day)
+
+
+def _week(words: str, now: datetime | None) -> When | None:
+    if now is None:
+        return When(first=date.max, last=date.max)
+    today = now.date()
+    if "month" in words or "月" in words:
+        return _month_part(words, today)
+    weeks = 1 if ("next" in words or "下" in words) else 0
+    weeks = -1 if ("last" in words or "上" in words) else weeks
+    monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * weeks)
+    is_end = "end" in words or "末" in words
+    return When(
+        first=monday + timedelta(days=4 if is_end else 0),
+        last=monday + timedelta(days=6),
+    )
+
+
+def _month_part(words: str, today: date) -> When:
+    first = today.replace(day=1)
+    if "next" in words or "下" in words:
+        first = (first + timedelta(days=32)).replace(day=1)
+    elif "last" in words or "上" in words:
+        first = (first - timedelta(days=1)).replace(day=1)
+    last = (first + timedelta(days=32)).replace(day=1) - timedelta(days=1)
+    if "end" in words or "底" in words or "末" in words:
+        return When(first=last - timedelta(days=7), last=last)
+    if "初" in words:
+        return When(first=first, last=first + timedelta(days=9))
+    return When(first=first, last=last)
+
+
+def _span(form: str, parts: dict[str, str]) -> When | None:
+    low = number_of(parts["lo"])
+    if form == "span_zh" and low is None:
+        low, high = _two_numerals(parts["lo"])
+    else:
+        high = number_of(parts["hi"]) if "hi" in parts else low
+    if low is None or high is None:
+        return None
+    if form == "span_zh":
+        unit = _ZH_UNITS[parts["u"]]
+        if (
+            unit in ("month", "week")
+            and parts["u"] in ("月", "周")
+            and (parts["u"] == "月" and "ge" not in parts)
+        ):
+            return None
+        if parts["u"] == "日" and "hi" not in parts and "ago" not in parts:
+            return None
+    else:
+        unit = {"min": "minute", "hr": "hour"}.get(
+            parts["u"].lower(), parts["u"].lower()
+        )
+    scale = _DAYS_PER[unit]
+    if "ago" in parts:
+        return When(lo=-high * scale, hi=-low * scale)
+    return When(lo=low * scale, hi=high * scale)
+
+
+def _two_numerals(written: str) -> tuple[int | None, int | None]:
+    """ "两三天" is two to three."""
+    if len(written) != 2:
+        return None, None
+    return number_of(written[0]), number_of(written[1])
+
+
+def _relative(words: str, now: datetime | None) -> When:
+    days = _RELATIVE_DAYS[words.lower()]
+    day = now.date() + timedelta(days=days) if now else date.max
+    return When(first=day, last=day)
+
+
+def _clock(form: str, parts: dict[str, str], written: str) -> When | None:
+    if form == "noon":
+        return When(hour=12 if written.lower() == "noon" else 0, minute=0)
+    hour = number_of(parts["h"])
+    minute = number_of(parts["mi"]) if "mi" in parts else None
+    minute = 30 if "half" in parts else 15 if "q" in parts else minute
+    if hour is None or hour > 24 or (minute or 0) > 59:
+        return None
+    half = (parts.get("ap") or parts.get("ap0") or "").lower()
+    if half and (half[0] == "p" or half in ("下午", "晚上", "傍晚", "今晚", "夜里")):
+        hour = hour + 12 if hour < 12 else hour
+    elif half in ("中午",):
+        hour = hour + 12 if hour < 3 else hour
+    elif half and hour == 12:
+        hour = 0
+    zone = parts.get("z", "").strip().upper()
+    return When(
+        hour=hour % 24,
+        minute=minute,
+        half_day_open=not half and form == "hour_zh",
+        in_utc=zone in ("UTC", "GMT", "Z", "+00:00", "+0000"),
+    )
+
+
+def says(when: When, moment: datetime, now: datetime | None) -> bool:
+    """Whether ``when`` is true of ``moment``; both as the customer's clock shows them."""
+    if when.is_span:
+        return _span_holds(when, moment, now)
+    day = moment.date()
+    if when.first is not None and not when.first <= day <= (when.last or when.first):
+        return False
+    if when.year is not None and when.year != day.year:
+        return False
+    if not _month_day_holds(when, day):
+        return False
+    if when.weekday is not None and when.weekday != day.weekday():
+        return False
+    return _clock_holds(when, moment)
+
+
+def _month_day_holds(when: When, day: date) -> bool:
+    if when.either == (day.month, day.day):
+        return True
+    if when.month is not None and when.month != day.month:
+        return False
+    return when.day is None or when.day == day.day
+
+
+def _clock_holds(when: When, moment: datetime) -> bool:
+    if when.hour is None:
+        return True
+    if when.minute is not None and when.minute != moment.minute:
+        return False
+    if when.minute is None and moment.minute != 0 and when.hour != moment.hour:
+        return False
+    hours = {when.hour}
+    if when.half_day_open and when.hour <= 12:
+        hours.add((when.hour + 12) % 24)
+    return moment.hour in hours
+
+
+def _span_holds(when: When, moment: datetime, now: datetime | None) -> bool:
+    if now is None or when.lo is None or when.hi is None:
+        return False
+    if abs(when.hi) < 1:
+        distance = (moment - now).total_seconds() / 86400
+        return when.lo - 0.06 <= distance <= when.hi + 0.06
+    days = (moment.date() - now.date()).days
+    return round(when.lo) <= days <= round(when.hi)

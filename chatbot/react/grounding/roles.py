@@ -1,0 +1,64 @@
+"""What a date in an answer is said to be the date of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# Role -> names of the fields that may prove it. "" is a date without any such word.
+FIELDS: Mapping[str, frozenset[str]] = {
+    "expected": frozenset({"estimated_delivery_at"}),
+    "delivered": frozenset({"delivered_at", "at:delivered"}),
+    "arrival": frozenset({"estimated_delivery_at", "delivered_at", "at:delivered"}),
+    "shipped": frozenset({"shipped_at", "at:picked_up"}),
+    "placed": frozenset({"placed_at"}),
+    "paid": frozenset({"paid_at"}),
+    "cancelled": frozenset({"cancelled_at"}),
+    "refund": frozenset({"requested_at", "settled_at", "expected_at"}),
+    "scan": frozenset({"last_event_at", "at", "shipped_at", "delivered_at"}),
+    "as_of": frozenset({"observed_at", "last_event_at", "at"}),
+}
+
+_ROLES = re.compile(
+    r"(?P<as_of>as of|as at|checked|just now|last (?:checked|updated?|synced|refreshed)|updated?|at the time of|looked up"
+    r"|status at|截至|截止|查询|更新|查到|目前|当前|现在|核实|数据时间)"
+    r"|(?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan(?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded"
+    r"|passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected|到达(?=[^,，。]{0,12}(?:中心|站|网点|营业|机场|仓))|已到)"
+    r"|(?P<refund>refund|退款|到账|退回)"
+    r"|(?P<expected>expect|estimat|\beta\b|\bdue\b|will (?:be delivered|arrive|reach|get|come)|should (?:be delivered|arrive|reach|get|be with|be there)"
+    r"|going to (?:arrive|be delivered)|scheduled|anticipat|project|predict|(?:arriving|coming|arrives?|get there|be there|be with you|land)\b"
+    r"|delivery (?:date|time|window|is|by|on)|deliver(?:y)?(?: by| on| is|:)|预计|预期|预估|将于|将在|能到|会到|可到|能送|会送|可送|到货|应该|大概|有望)"
+    r"|(?P<delivered>delivered|signed for|received|dropped off|签收|已送达|妥投|已经送达|送到了|收货)"
+    r"|(?P<arrival>arriv|reach(?:es)? you|送达|到达|送到|派送|收到|配送)"
+    r"|(?P<shipped>ship(?:ped|ment|ping)?\b|dispatch|despatch|sent|left our|posted|发货|寄出|发出|出库|发走)"
+    r"|(?P<cancelled>cancel|取消)"
+    r"|(?P<placed>placed|ordered|order(?:ing)? date|created|bought|purchased|下单|创建|购买|订购)"
+    r"|(?P<paid>paid|payment|付款|支付)",
+    re.I,
+)
+
+
+def role_of(
+    text: str, start: int, end: int, clause: tuple[int, int], sentence_start: int
+) -> str:
+    """The role of the date at ``start:end``: that of the nearest word in its clause,
+    else of the last such word before it in the sentence; "" where there is none."""
+    nearest, least = "", 10_000
+    # Room for words that the date itself would cut.
+    for match in _ROLES.finditer(
+        text, max(clause[0], start - 120), min(clause[1], end + 60)
+    ):
+        if match.end() <= start:
+            distance = start - match.end()
+        elif match.start() >= end:
+            # A word behind is further than the same word before: "shipped May 3, arrives".
+            distance = match.start() - end + 3
+        else:
+            continue
+        if distance < least:
+            nearest, least = match.lastgroup or "", distance
+    if nearest:
+        return nearest
+    for match in _ROLES.finditer(text, max(sentence_start, start - 160), start):
+        nearest = match.lastgroup or ""
+    return nearest

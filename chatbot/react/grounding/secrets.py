@@ -1,0 +1,37 @@
+"""Whether an answer repeats a text that must stay inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chatbot.understanding.text import narrow
+
+_WIDTH = 40
+_WIDTH_CHINESE = 14
+_SPACE = re.compile(r"[\s*_#`>-]+")
+
+
+def leaked(answer: str, secrets: Sequence[str]) -> str:
+    """The first stretch of ``answer`` that stands in a secret; "" where there is none.
+
+    Forty letters in a row, or fourteen where they are Chinese, are no coincidence.
+    """
+    plain = _squeezed(answer[:20_000])
+    for secret in secrets:
+        hidden = _squeezed(secret)
+        for width in (_WIDTH, _WIDTH_CHINESE):
+            known = {hidden[i : i + width] for i in range(len(hidden) - width + 1)}
+            for start in range(len(plain) - width + 1):
+                part = plain[start : start + width]
+                if part in known and (width == _WIDTH or _is_chinese(part)):
+                    return part
+    return ""
+
+
+def _squeezed(text: str) -> str:
+    return _SPACE.sub("", narrow(text)).casefold()
+
+
+def _is_chinese(part: str) -> bool:
+    return sum("\u4e00" <= character <= "\u9fff" for character in part) >= 10
