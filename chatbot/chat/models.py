@@ -21,6 +21,8 @@ class Account(models.Model):
     """Who a signed-in person is to the assistant.
 
     ``customer_id`` is the shop's id of the customer; empty for staff.
+    ``allowance`` is how many messages they may still send at ``allowance_at``; it fills
+    up again with time.
     """
 
     user = models.OneToOneField(
@@ -32,6 +34,8 @@ class Account(models.Model):
     customer_id = models.CharField(max_length=64, blank=True, default="")
     language = models.CharField(max_length=8, blank=True, default="")
     time_zone = models.CharField(max_length=64, default="UTC")
+    allowance = models.FloatField(default=0)
+    allowance_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -88,6 +92,9 @@ class Run(models.Model):
 
     A process claims it with one conditional UPDATE that raises ``fence``; every later
     write names that fence and is void once somebody else has claimed the run.
+    ``due_at`` is when the sweep may offer a queued run, ``lease_until`` when it may take
+    a running one away; ``crashes`` counts how often it had to. ``read_seq`` is the last
+    message of the customer that the loop has taken in.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -120,6 +127,7 @@ class Run(models.Model):
         default=HandOverMode.NONE,
         choices=[(mode, mode) for mode in HandOverMode],
     )
+    read_seq = models.PositiveBigIntegerField(default=0)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField()
     lease_owner = models.CharField(max_length=64, blank=True, default="")
