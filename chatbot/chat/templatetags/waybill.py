@@ -31,3 +31,17 @@ def icon(name: str, css: str = "icon") -> SafeString:
         static("icons.svg"),
         name,
     )
+
+
+@register.simple_tag
+def event_name(kind: str) -> str:
+    """What a stored event is called; a kind of a newer version goes by its own name."""
+    try:
+        return word(f"event_{kind}")
+    except KeyError:
+        return kind
+
+
+@register.simple_tag
+def speaker_name(speaker: str) -> str:
+    return word(f"speaker_{speaker}")

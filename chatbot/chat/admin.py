@@ -1,0 +1,384 @@
+"""The audit in the admin: who asked what, what was done, why it stopped. Read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chatbot.chat.admin_lists import (
+    BoundedPaginator,
+    DayFilter,
+    DurationFilter,
+    ModelFilter,
+    TokenFilter,
+    ToolErrorFilter,
+    ToolFilter,
+    find_accounts,
+    search_runs,
+)
+from chatbot.chat.models import Account, Conversation, Feedback, HandOver, Run
+from chatbot.chat.roles import in_sight, sight_of
+from chatbot.chat.trace import timeline
+from chatbot.chat.words import word
+
+_HIDDEN = "•••"
+_GOOD = {"answered", "needs_customer", "awaiting_approval", "handed_over", "cancelled"}
+_WARN = {"insufficient_evidence", "no_progress", "repeated_action", "refused_action"}
+
+
+class AuditAdmin(admin.ModelAdmin[Any]):
+    """A list and a page that nobody can write through, superusers included.
+
+    ``conversation_path`` leads from a row to the conversation's id: what a role may not
+    see is not in any of its lists, and its page is a 404.
+    """
+
+    conversation_path = "conversation_id"
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    list_per_page = 50
+    actions = None
+    change_list_template = "admin/chat/audit_list.html"
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        sight = sight_of(request.user)
+        return in_sight(super().get_queryset(request), sight, self.conversation_path)
+
+    def found(self, request: HttpRequest, object_id: str) -> Any:
+        """The row that this person asked for, or a 404."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404
+        return row
+
+    def page(
+        self, request: HttpRequest, template: str, title: str, **context: Any
+    ) -> HttpResponse:
+        everything = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": title,
+            **context,
+        }
+        return TemplateResponse(request, template, everything)
+
+
+def _link(row: Model, text: str) -> SafeString:
+    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
+    return format_html('<a href="{}">{}</a>', reverse(name, args=[row.pk]), text)
+
+
+def _customer(account: Account) -> str:
+    return account.user.get_full_name() or account.user.get_username()
+
+
+def ending_tone(reason: str) -> str:
+    """The colour of a stop reason: good, warn, bad, or none while the run goes on."""
+    if not reason:
+        return "none"
+    return "good" if reason in _GOOD else "warn" if reason in _WARN else "bad"
+
+
+@admin.register(Run)
+class RunAdmin(AuditAdmin):
+    list_display = (
+        "asked",
+        "question_line",
+        "customer",
+        "ended",
+        "tool_line",
+        "steps_used",
+        "tokens",
+        "took",
+        "model",
+    )
+    list_display_links = ("asked",)
+    list_filter = (
+        DayFilter,
+        "stop_reason",
+        ToolFilter,
+        ToolErrorFilter,
+        ModelFilter,
+        DurationFilter,
+        TokenFilter,
+    )
+    list_select_related = ("conversation__account__user",)
+    ordering = ("-created_at",)
+    search_fields = ("numbers",)  # shows the box; search_runs() decides
+    sortable_by = ("asked",)
+
+    @property
+    def search_help_text(self) -> str:  # type: ignore[override]
+        return word("search_runs")
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        columns = list(self.list_display)
+        if not sight_of(request.user).text:
+            columns.remove("question_line")
+        return columns
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return search_runs(queryset, search_term), False
+
+    @admin.display(description="asked", ordering="created_at")
+    def asked(self, run: Run) -> Any:
+        return run.created_at
+
+    @admin.display(description="question")
+    def question_line(self, run: Run) -> str:
+        return run.question[:90] or "–"
+
+    @admin.display(description="customer")
+    def customer(self, run: Run) -> str:
+        return _customer(run.conversation.account)
+
+    @admin.display(description="ended")
+    def ended(self, run: Run) -> SafeString:
+        reason = run.stop_reason
+        return format_html(
+            '<span class="tag tag-{}">{}</span>', ending_tone(reason), reason or run.phase
+        )
+
+    @admin.display(description="tools")
+    def tool_line(self, run: Run) -> SafeString | str:
+        if not run.tool_errors:
+            return run.tools or "–"
+        return format_html('{} <span class="tag tag-warn">{}</span>', run.tools, run.tool_errors)
+
+    @admin.display(description="tokens")
+    def tokens(self, run: Run) -> str:
+        total = run.prompt_tokens + run.completion_tokens
+        return f"{'~' if run.tokens_estimated else ''}{total:,}"
+
+    @admin.display(description="took")
+    def took(self, run: Run) -> str:
+        if run.stopped_at is None:
+            return "–"
+        begun = run.started_at or run.created_at
+        return f"{(run.stopped_at - begun).total_seconds():.1f} s"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        run: Run = self.found(request, object_id)
+        sight = sight_of(request.user)
+        events = timeline(run, with_text=sight.text)
+        verdict = next((e for e in reversed(events) if e.slots or e.unsupported), None)
+        return self.page(
+            request,
+            "admin/chat/run/trace.html",
+            word("trace_title"),
+            run=run,
+            question=run.question if sight.text else _HIDDEN,
+            customer=_customer(run.conversation.account),
+            events=events,
+            verdict=verdict,
+            took=self.took(run),
+            tokens=self.tokens(run),
+            tone=ending_tone(run.stop_reason),
+            hand_over=HandOver.objects.filter(run=run).first(),
+            feedback=Feedback.objects.filter(message__run=run),
+            with_text=sight.text,
+        )
+
+
+@admin.register(Conversation)
+class ConversationAdmin(AuditAdmin):
+    conversation_path = "id"
+    list_display = ("updated_at", "title_line", "customer", "created_at")
+    list_select_related = ("account__user",)
+    ordering = ("-updated_at",)
+    search_fields = ("id",)
+    sortable_by = ("updated_at",)
+
+    @property
+    def search_help_text(self) -> str:  # type: ignore[override]
+        return word("search_conversations")
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        columns = list(self.list_display)
+        if not sight_of(request.user).text:
+            columns.remove("title_line")
+        return columns
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        of_runs = search_runs(Run.objects.all(), term).order_by("-created_at")
+        conversations = of_runs.values_list("conversation_id", flat=True)[:1000]
+        return queryset.filter(pk__in=set(conversations)) | queryset.filter(
+            account__in=list(find_accounts(term))
+        ), False
+
+    @admin.display(description="title")
+    def title_line(self, conversation: Conversation) -> str:
+        return conversation.title or "–"
+
+    @admin.display(description="customer")
+    def customer(self, conversation: Conversation) -> str:
+        return _customer(conversation.account)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        conversation: Conversation = self.found(request, object_id)
+        sight = sight_of(request.user)
+        return self.page(
+            request,
+            "admin/chat/conversation/log.html",
+            word("log_title"),
+            conversation=conversation,
+            customer=_customer(conversation.account),
+            said=conversation.messages.order_by("seq") if sight.text else (),
+            runs=conversation.runs.order_by("created_at"),
+            hand_overs=conversation.handovers.order_by("created_at"),
+            with_text=sight.text,
+        )
+
+
+class OpenFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", word("filter_open")), ("closed", word("filter_closed"))]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return rows
+        return rows.filter(closed_at__isnull=self.value() == "open")
+
+
+@admin.register(HandOver)
+class HandOverAdmin(AuditAdmin):
+    list_display = ("created_at", "customer", "why", "needs", "state", "trace")
+    list_filter = (OpenFilter,)
+    list_select_related = ("conversation__account__user", "run")
+    ordering = ("-created_at",)
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        columns = list(self.list_display)
+        if not sight_of(request.user).text:
+            columns.remove("why")
+        return columns
+
+    @admin.display(description="customer")
+    def customer(self, row: HandOver) -> str:
+        return _customer(row.conversation.account)
+
+    @admin.display(description="reason")
+    def why(self, row: HandOver) -> str:
+        return row.reason
+
+    @admin.display(description="open needs")
+    def needs(self, row: HandOver) -> str:
+        return ", ".join(_need_name(need) for need in row.open_needs) or "–"
+
+    @admin.display(description="state")
+    def state(self, row: HandOver) -> SafeString:
+        closed = row.closed_at is not None
+        return format_html(
+            '<span class="tag tag-{}">{}</span>',
+            "none" if closed else "warn",
+            word("filter_closed") if closed else word("filter_open"),
+        )
+
+    @admin.display(description="run")
+    def trace(self, row: HandOver) -> SafeString:
+        return _link(row.run, word("trace_title"))
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row: HandOver = self.found(request, object_id)
+        sight = sight_of(request.user)
+        return self.page(
+            request,
+            "admin/chat/handover/page.html",
+            word("handed_page"),
+            row=row,
+            customer=_customer(row.conversation.account),
+            reason=row.reason if sight.text else _HIDDEN,
+            needs=[_need_name(need) for need in row.open_needs],
+            evidence=row.evidence,
+        )
+
+
+def _need_name(need: Any) -> str:
+    if isinstance(need, dict):
+        return " ".join(str(need[key]) for key in ("need", "order", "why") if need.get(key))
+    return str(need)
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(AuditAdmin):
+    conversation_path = "message__conversation_id"
+    list_display = ("updated_at", "thumb", "comment", "customer", "trace")
+    list_filter = ("helpful",)
+    list_select_related = ("message__conversation__account__user", "message__run")
+    list_display_links = None
+    ordering = ("-updated_at",)
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        columns = list(self.list_display)
+        if not sight_of(request.user).text:
+            columns.remove("comment")
+        return columns
+
+    @admin.display(description="helpful", boolean=True)
+    def thumb(self, row: Feedback) -> bool:
+        return row.helpful
+
+    @admin.display(description="customer")
+    def customer(self, row: Feedback) -> str:
+        return _customer(row.message.conversation.account)
+
+    @admin.display(description="run")
+    def trace(self, row: Feedback) -> SafeString | str:
+        return _link(row.message.run, word("trace_title")) if row.message.run else "–"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        # A thumb has no page of its own: it is read beside its run.
+        raise Http404
