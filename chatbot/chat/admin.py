@@ -42,6 +42,7 @@ class AuditAdmin(admin.ModelAdmin[Any]):
     """
 
     conversation_path = "conversation_id"
+    text_columns: tuple[str, ...] = ()  # what people wrote
     paginator = BoundedPaginator
     show_full_result_count = False
     list_per_page = 50
@@ -60,6 +61,10 @@ class AuditAdmin(admin.ModelAdmin[Any]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         sight = sight_of(request.user)
         return in_sight(super().get_queryset(request), sight, self.conversation_path)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        hidden = () if sight_of(request.user).text else self.text_columns
+        return [name for name in self.list_display if name not in hidden]
 
     def found(self, request: HttpRequest, object_id: str) -> Any:
         """The row that this person asked for, or a 404."""
@@ -111,6 +116,7 @@ class RunAdmin(AuditAdmin):
         "took",
         "model",
     )
+    text_columns = ("question_line",)
     list_display_links = ("asked",)
     list_filter = (
         DayFilter,
@@ -129,12 +135,6 @@ class RunAdmin(AuditAdmin):
     @property
     def search_help_text(self) -> str:  # type: ignore[override]
         return word("search_runs")
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        columns = list(self.list_display)
-        if not sight_of(request.user).text:
-            columns.remove("question_line")
-        return columns
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -157,14 +157,18 @@ class RunAdmin(AuditAdmin):
     def ended(self, run: Run) -> SafeString:
         reason = run.stop_reason
         return format_html(
-            '<span class="tag tag-{}">{}</span>', ending_tone(reason), reason or run.phase
+            '<span class="tag tag-{}">{}</span>',
+            ending_tone(reason),
+            reason or run.phase,
         )
 
     @admin.display(description="tools")
     def tool_line(self, run: Run) -> SafeString | str:
         if not run.tool_errors:
             return run.tools or "–"
-        return format_html('{} <span class="tag tag-warn">{}</span>', run.tools, run.tool_errors)
+        return format_html(
+            '{} <span class="tag tag-warn">{}</span>', run.tools, run.tool_errors
+        )
 
     @admin.display(description="tokens")
     def tokens(self, run: Run) -> str:
@@ -211,6 +215,7 @@ class RunAdmin(AuditAdmin):
 class ConversationAdmin(AuditAdmin):
     conversation_path = "id"
     list_display = ("updated_at", "title_line", "customer", "created_at")
+    text_columns = ("title_line",)
     list_select_related = ("account__user",)
     ordering = ("-updated_at",)
     search_fields = ("id",)
@@ -219,12 +224,6 @@ class ConversationAdmin(AuditAdmin):
     @property
     def search_help_text(self) -> str:  # type: ignore[override]
         return word("search_conversations")
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        columns = list(self.list_display)
-        if not sight_of(request.user).text:
-            columns.remove("title_line")
-        return columns
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -284,15 +283,10 @@ class OpenFilter(admin.SimpleListFilter):
 @admin.register(HandOver)
 class HandOverAdmin(AuditAdmin):
     list_display = ("created_at", "customer", "why", "needs", "state", "trace")
+    text_columns = ("why",)
     list_filter = (OpenFilter,)
     list_select_related = ("conversation__account__user", "run")
     ordering = ("-created_at",)
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        columns = list(self.list_display)
-        if not sight_of(request.user).text:
-            columns.remove("why")
-        return columns
 
     @admin.display(description="customer")
     def customer(self, row: HandOver) -> str:
@@ -342,7 +336,9 @@ class HandOverAdmin(AuditAdmin):
 
 def _need_name(need: Any) -> str:
     if isinstance(need, dict):
-        return " ".join(str(need[key]) for key in ("need", "order", "why") if need.get(key))
+        return " ".join(
+            str(need[key]) for key in ("need", "order", "why") if need.get(key)
+        )
     return str(need)
 
 
@@ -350,16 +346,11 @@ def _need_name(need: Any) -> str:
 class FeedbackAdmin(AuditAdmin):
     conversation_path = "message__conversation_id"
     list_display = ("updated_at", "thumb", "comment", "customer", "trace")
+    text_columns = ("comment",)
     list_filter = ("helpful",)
     list_select_related = ("message__conversation__account__user", "message__run")
     list_display_links = None
     ordering = ("-updated_at",)
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        columns = list(self.list_display)
-        if not sight_of(request.user).text:
-            columns.remove("comment")
-        return columns
 
     @admin.display(description="helpful", boolean=True)
     def thumb(self, row: Feedback) -> bool:

@@ -50,7 +50,7 @@ class TraceEvent:
 
 
 def timeline(run: Run, *, with_text: bool) -> list[TraceEvent]:
-    """The run's events, oldest first; without what people wrote where that is hidden."""
+    """The run's events, oldest first; ``with_text`` shows what people wrote."""
     begun = run.started_at or run.created_at
     steps = run.steps.order_by("seq")
     return [_event(step, begun, with_text=with_text) for step in steps]
@@ -111,7 +111,10 @@ def _started(body: Body) -> Iterator[Part]:
     question = body.get("question") or {}
     yield Part("trace_question", text=str(question.get("text", "")))
     yield Part("trace_needs", text=", ".join(question.get("needs") or ()))
-    numbers = [*_strings(question, "order_numbers"), *_strings(question, "tracking_numbers")]
+    numbers = [
+        *_strings(question, "order_numbers"),
+        *_strings(question, "tracking_numbers"),
+    ]
     yield Part("trace_numbers", text=", ".join(numbers))
     yield Part("trace_tools", text=", ".join(body.get("tools") or ()))
 
@@ -180,7 +183,9 @@ _PARTS: Mapping[str, Callable[[Body], Iterator[Part]]] = {
 def _slots(slots: Iterable[Body]) -> Iterator[SlotLine]:
     for slot in slots:
         filled = slot.get("state") == "filled"
-        proof = f"{slot.get('observation_id')} · {slot.get('path')} = {slot.get('value')}"
+        proof = (
+            f"{slot.get('observation_id')} · {slot.get('path')} = {slot.get('value')}"
+        )
         yield SlotLine(
             need=str(slot.get("need", "")),
             order=str(slot.get("order") or ""),

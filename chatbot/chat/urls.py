@@ -16,5 +16,7 @@ urlpatterns = [
     path("try/<slug:username>/", views.try_as, name="try"),
     path("chat/new/", views.new_conversation, name="new-conversation"),
     path("chat/<uuid:conversation_id>/", views.conversation, name="conversation"),
-    path("chat/<uuid:conversation_id>/transcript/", views.transcript, name="transcript"),
+    path(
+        "chat/<uuid:conversation_id>/transcript/", views.transcript, name="transcript"
+    ),
 ]

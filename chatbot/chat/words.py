@@ -1,4 +1,4 @@
-"""What the pages say, in Chinese and English: one list per language for server and browser.
+"""What the pages say: one list per language, for the server and the browser.
 
 JSON instead of gettext catalogues: the page's script needs the same words, and a bare
 machine has no msgfmt.
@@ -25,7 +25,9 @@ def page_language() -> Language:
 
 @cache
 def all_words(language: Language) -> dict[str, Any]:
-    words: dict[str, Any] = json.loads((_FOLDER / f"{language}.json").read_text("utf-8"))
+    words: dict[str, Any] = json.loads(
+        (_FOLDER / f"{language}.json").read_text("utf-8")
+    )
     return words
 
 
