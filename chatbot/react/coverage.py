@@ -15,7 +15,7 @@ from chatbot.react.grounding.said import unsaid
 from chatbot.react.grounding.secrets import leaked
 from chatbot.react.grounding.slots import slots_of, subjects_of
 from chatbot.react.grounding.statuses import find_statuses
-from chatbot.react.types import Background, Claim, Coverage, Proof
+from chatbot.react.types import Background, Claim, Coverage, Proof, Slot
 from chatbot.understanding.needs import Question
 from chatbot.understanding.text import narrow
 from tools.contracts import Observation, canonical_number
@@ -41,7 +41,7 @@ def answer_covers_question(
     ``secrets`` are texts of which no part may be repeated (the instructions). Never
     raises, and takes time linear in the length of the answer.
     """
-    evidence = Evidence(observations, zone_of(background.time_zone))
+    evidence = _evidence(observations, question, background)
     written = _written(question, background)
     text = _without_names(answer[:MAX_ANSWER], evidence)
     asked = subjects_of((), question=question, evidence=evidence, background=background)
@@ -69,6 +69,34 @@ def answer_covers_question(
         unsupported=_unique(refused),
         unanswered=unsaid(slots, checked, check),
     )
+
+
+def question_slots(
+    *,
+    question: Question,
+    observations: Sequence[Observation],
+    proofs: Sequence[Proof],
+    background: Background,
+) -> tuple[Slot, ...]:
+    """The slots of a question before there is any draft: what is known, what is not."""
+    return slots_of(
+        (),
+        question=question,
+        evidence=_evidence(observations, question, background),
+        proofs=proofs,
+        background=background,
+    )
+
+
+def _evidence(
+    observations: Sequence[Observation], question: Question, background: Background
+) -> Evidence:
+    written = [
+        number
+        for one in (*background.earlier_questions, question)
+        for number in (*one.order_numbers, *one.tracking_numbers)
+    ]
+    return Evidence(observations, zone_of(background.time_zone), written)
 
 
 def _is_refused(one: Checked) -> bool:

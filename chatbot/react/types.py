@@ -154,6 +154,7 @@ class TryAgain:
     code: str
     feedback: str
     call: ToolCall | None = None
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ class Suspend:
 class Stop:
     reason: StopReason
     proposal: FinalAnswer | AskCustomer | HandOver | None = None
+    coverage: Coverage | None = None
 
 
 Decision: TypeAlias = Observe | TryAgain | Suspend | Stop

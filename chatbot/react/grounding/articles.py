@@ -10,7 +10,39 @@ from chatbot.understanding.text import narrow
 
 _WORD = re.compile(r"[a-z0-9]{2,}|[\u4e00-\u9fff]", re.I)
 _COMMON = frozenset(
-    ["the", "an", "and", "or", "of", "to", "in", "on", "for", "is", "are", "be", "your", "you", "it", "its", "with", "as", "at", "by", "this", "that", "we", "our", "can", "will", "have", "has", "from", "if", "not"]
+    [
+        "the",
+        "an",
+        "and",
+        "or",
+        "of",
+        "to",
+        "in",
+        "on",
+        "for",
+        "is",
+        "are",
+        "be",
+        "your",
+        "you",
+        "it",
+        "its",
+        "with",
+        "as",
+        "at",
+        "by",
+        "this",
+        "that",
+        "we",
+        "our",
+        "can",
+        "will",
+        "have",
+        "has",
+        "from",
+        "if",
+        "not",
+    ]
 )
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 

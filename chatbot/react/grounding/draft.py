@@ -88,7 +88,9 @@ class Draft:
         groups = self._groups[index]
         chosen: tuple[Subject, ...] | None = None
         for start, _, subjects in groups:
-            if start <= position or (chosen is None and not _CLAUSE.search(self.text, position, start)):
+            if start <= position or (
+                chosen is None and not _CLAUSE.search(self.text, position, start)
+            ):
                 chosen = subjects
         if chosen is None and groups and not self._inherited[index].subjects:
             chosen = groups[0][2]

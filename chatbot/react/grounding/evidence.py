@@ -25,11 +25,19 @@ class Evidence:
     """What the observations of one run say, by order and by parcel.
 
     Where the same call was made twice, the last one that was ok counts; only where none
-    was, the last failure does.
+    was, the last failure does. ``written`` are numbers as the customer wrote them.
     """
 
-    def __init__(self, observations: Sequence[Observation], zone: tzinfo) -> None:
+    def __init__(
+        self,
+        observations: Sequence[Observation],
+        zone: tzinfo,
+        written: Iterable[str] = (),
+    ) -> None:
         self.zone = zone
+        self.written: Mapping[str, str] = {
+            key: number.strip() for number in written if (key := canonical(number))
+        }
         self.observations = _latest(observations)
         self.ok = tuple(
             one for one in self.observations if one.status is ObservationStatus.OK

@@ -59,7 +59,9 @@ _SUFFIX = re.compile(
 )
 _HAN_PLACE = re.compile("|".join(sorted(CHINESE, key=len, reverse=True)))
 _LATIN_PLACE = re.compile(
-    r"\b(?:" + "|".join(sorted(map(re.escape, LATIN), key=len, reverse=True)) + r")\b"
+    r"(?<![A-Za-z])(?:"
+    + "|".join(sorted(map(re.escape, LATIN), key=len, reverse=True))
+    + r")(?![A-Za-z])"
 )
 
 

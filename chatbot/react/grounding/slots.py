@@ -282,7 +282,7 @@ def _json(fact: Fact) -> Json:
 def _spelled(number: str | None, evidence: Evidence | None) -> str | None:
     if number is None or evidence is None:
         return number
-    return evidence.spelling.get(number, number)
+    return evidence.spelling.get(number) or evidence.written.get(number, number)
 
 
 def _proves(need: Need, fact: Fact, proofs: Sequence[Proof]) -> bool:

@@ -1,0 +1,236 @@
+"""Facts and slots in sentences: what was found, what was not, from where, as of when.
+
+Used by the offline model and by the loop's honest endings. Everything said here passes
+``answer_covers_question()`` as far as it goes: a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+from chatbot.react import words_en, words_zh
+from chatbot.react.facts import canonical
+from chatbot.react.grounding.evidence import Evidence, zone_of
+from chatbot.react.records import OrderRecord, order_record, parcel_record
+from chatbot.react.types import Slot, SlotState
+from chatbot.understanding.needs import Language, Need
+from tools.contracts import Json, Observation, ObservationStatus
+
+_WORDS: Mapping[Language, Any] = {"en": words_en, "zh": words_zh}
+_MAX_LISTED = 10
+_MAX_EXCERPT = 600
+_ACTIONS = (Need.CANCEL, Need.CHANGE_ADDRESS, Need.RETURN)
+
+
+def answer_from_slots(
+    slots: Sequence[Slot],
+    observations: Sequence[Observation],
+    *,
+    language: Language,
+    time_zone: str,
+) -> str:
+    """The whole answer: each filled slot told, each other one admitted, and the time and
+    source of what is said. "" where there are no slots."""
+    page = _Page(observations, language, time_zone)
+    for order in dict.fromkeys(slot.order for slot in slots):
+        page.tell([slot for slot in slots if slot.order == order])
+    return page.text()
+
+
+def orders_listed(
+    observation: Observation, *, language: Language, time_zone: str
+) -> str:
+    """The customer's orders from a ``list_my_orders`` that was ok."""
+    page = _Page([observation], language, time_zone)
+    page.list_orders(observation)
+    return page.text()
+
+
+def articles_quoted(
+    observation: Observation, *, language: Language, time_zone: str
+) -> str:
+    """What the first fitting help article says, with its link."""
+    page = _Page([observation], language, time_zone)
+    page.quote(observation)
+    return page.text()
+
+
+def as_clock(moment: datetime, *, language: Language, time_zone: str) -> str:
+    """A time as the customer's clock shows it: "1 December, 18:32", "12月1日 18:32"."""
+    here = moment.astimezone(zone_of(time_zone))
+    return str(_WORDS[language].clock(here, here))
+
+
+class _Page:
+    """Sentences in the making, and which observations they rest on."""
+
+    def __init__(
+        self, observations: Sequence[Observation], language: Language, time_zone: str
+    ) -> None:
+        self.evidence = Evidence(observations, zone_of(time_zone))
+        self.words = _WORDS[language]
+        self.now = self.evidence.now or datetime.now(UTC)
+        self.lines: list[str] = []
+        self.used: dict[str, None] = {}
+
+    def text(self) -> str:
+        said = [line for line in dict.fromkeys(self.lines) if line]
+        if not said:
+            return ""
+        block = "\n" if any("\n" in line for line in said) else str(self.words.GAP)
+        return block.join([*said, *self._as_of()])
+
+    def _as_of(self) -> Iterable[str]:
+        used = [self.evidence.by_id[key] for key in self.used]
+        used = [one for one in used if one.status is ObservationStatus.OK]
+        facts = [one for one in used if one.tool != "search_help"]
+        if not facts:
+            return
+        latest = max(one.observed_at for one in facts).astimezone(self.evidence.zone)
+        sources = list(dict.fromkeys(self._source(one.source) for one in facts))
+        yield self.words.as_of(latest, self.now, sources)
+
+    def _source(self, source: str) -> str:
+        known: Mapping[str, str] = self.words.SOURCES
+        return known.get(source.partition(":")[0], known["shop"])
+
+    def say(self, line: str, *observation_ids: str | None) -> None:
+        self.lines.append(line)
+        self.used.update(dict.fromkeys(key for key in observation_ids if key))
+
+    def tell(self, slots: Sequence[Slot]) -> None:
+        """All that is known and asked of one order."""
+        order = canonical(slots[0].order)
+        record = order_record(self.evidence, order) if order else None
+        for slot in slots:
+            match slot.state:
+                case SlotState.FILLED:
+                    self._filled(slot, record)
+                case SlotState.UNFILLABLE:
+                    self._unfillable(slot, record)
+                case SlotState.OPEN:
+                    self._open(slot)
+                case _:
+                    assert_never(slot.state)
+        for slot in slots:
+            if slot.need in _ACTIONS and slot.state is SlotState.FILLED:
+                self.say(self.words.action(slot.need))
+
+    def _filled(self, slot: Slot, record: OrderRecord | None) -> None:
+        source = slot.observation_id
+        if slot.need in (Need.POLICY, Need.INVOICE) or self._is_help(slot):
+            self.quote(self.evidence.by_id[str(source)])
+        elif slot.need in (Need.LOCATION, Need.ETA):
+            self._parcel(slot, record)
+        elif record is None:
+            self._parcel(slot, record)
+        elif slot.need is Need.TRACKING_ID:
+            self.say(self.words.tracking(record), source)
+        elif slot.need is Need.REFUND_STATUS:
+            for refund in record.refunds:
+                self.say(self.words.refund(refund, record.order_id, self.now), source)
+        else:
+            self._order(slot, record)
+
+    def _is_help(self, slot: Slot) -> bool:
+        found = self.evidence.by_id.get(slot.observation_id or "")
+        return found is not None and found.tool == "search_help"
+
+    def _order(self, slot: Slot, record: OrderRecord) -> None:
+        if record.status:
+            self.say(self.words.order(record, self.now), slot.observation_id)
+        tracked = [one for one in record.parcels if one.was_tracked]
+        if slot.need in (Need.ORDER_STATUS, Need.SHIPPED) and (
+            tracked or not record.status
+        ):
+            for parcel in tracked:
+                self.say(self.words.parcel(parcel, self.now), slot.observation_id)
+
+    def _parcel(self, slot: Slot, record: OrderRecord | None) -> None:
+        tracking = canonical(slot.tracking_id)
+        if tracking is None:
+            return
+        order = canonical(record.order_id) if record else None
+        parcel = parcel_record(self.evidence, order, tracking)
+        self.say(self.words.parcel(parcel, self.now), slot.observation_id)
+        if (
+            slot.need is Need.LOCATION
+            and not parcel.place
+            and (parcel.status != "delivered")
+        ):
+            self.say(self.words.no_place(parcel))
+        if slot.need is Need.ETA:
+            self.say(self.words.arrival(parcel, self.now))
+
+    def _unfillable(self, slot: Slot, record: OrderRecord | None) -> None:
+        what = self.words.asked(slot.need, slot.order, slot.tracking_id)
+        match slot.why:
+            case "not_found":
+                name = self.words.subject(slot.order, slot.tracking_id)
+                self.say(self.words.not_found(name))
+            case "denied":
+                self.say(self.words.denied(what))
+            case "missing_field":
+                self._missing(slot, record, what)
+            case _:
+                source = self._source(slot.source or "shop")
+                self.say(self.words.failed(what, source))
+
+    def _missing(self, slot: Slot, record: OrderRecord | None, what: str) -> None:
+        if slot.need in (Need.POLICY, Need.INVOICE):
+            self.say(self.words.no_article())
+        elif slot.need is Need.REFUND_STATUS and record is not None:
+            self.say(self.words.no_refund(record.order_id), slot.observation_id)
+        elif slot.need is Need.TRACKING_ID and record is not None:
+            self.say(self.words.tracking(record), slot.observation_id)
+        elif record is not None and not record.parcels and record.status:
+            self.say(self.words.order(record, self.now), slot.observation_id)
+            self.say(self.words.no_field(what))
+        elif (tracking := canonical(slot.tracking_id)) is not None:
+            order = canonical(record.order_id) if record else None
+            parcel = parcel_record(self.evidence, order, tracking)
+            self.say(self.words.parcel(parcel, self.now), slot.observation_id)
+            if slot.need is Need.ETA:
+                self.say(self.words.arrival(parcel, self.now))
+            elif parcel.status != "delivered":
+                self.say(self.words.no_place(parcel))
+        else:
+            self.say(self.words.no_field(what))
+
+    def _open(self, slot: Slot) -> None:
+        if slot.need is Need.HUMAN:
+            self.say(self.words.person())
+            return
+        what = self.words.asked(slot.need, slot.order, slot.tracking_id)
+        self.say(self.words.unknown(what))
+
+    def list_orders(self, observation: Observation) -> None:
+        rows = observation.fields.get("orders")
+        rows = rows if isinstance(rows, list) else []
+        total = observation.fields.get("total_orders")
+        records = [
+            order_record(self.evidence, order)
+            for order in self.evidence.orders[:_MAX_LISTED]
+        ]
+        count = total if isinstance(total, int) else len(rows)
+        self.say(self.words.orders(records, count, self.now), observation.id)
+
+    def quote(self, observation: Observation) -> None:
+        article = _first_article(observation)
+        if article is None:
+            self.say(self.words.no_article())
+            return
+        title, excerpt, url = (
+            str(article.get(name) or "") for name in ("title", "excerpt", "url")
+        )
+        self.say(self.words.article(title, excerpt[:_MAX_EXCERPT], url), observation.id)
+
+
+def _first_article(observation: Observation) -> Mapping[str, Json] | None:
+    articles = observation.fields.get("articles")
+    for article in articles if isinstance(articles, list) else ():
+        if isinstance(article, dict) and article.get("excerpt"):
+            return article
+    return None
