@@ -12,6 +12,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --requir
 UVICORN := --loop uvloop --http httptools --ws websockets-sansio --ws-max-size 65536 \
   --ws-per-message-deflate false --lifespan on --timeout-graceful-shutdown 5 --no-server-header
 
+# These run a second time on PostgreSQL and Redis.
+ROOMS_WITH_TABLES := $(wildcard tests/assistant tests/chat tests/evals tests/tools tests/workflow)
+PYTEST ?= --numprocesses 2 --dist loadfile
+
 export PORT
 
 .DEFAULT_GOAL := help
@@ -26,6 +30,19 @@ run: $(RUNTIME) ## Start the assistant with its demo shop on http://127.0.0.1:80
 	@exec $(BIN)/uvicorn chatbot.asgi:application --host 127.0.0.1 --port $(PORT) $(UVICORN)
 
 install: $(RUNTIME) $(TESTS) ## Make .venv with all that running, testing and checking need
+
+test: $(TESTS) ## Run the whole suite, bringing the servers and the browser that it needs
+	@$(BIN)/python -m tests.parts
+	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m tests.servers.stores $(BIN)/python -m pytest $(PYTEST) $(ROOMS_WITH_TABLES)
+
+check: $(TESTS) ## Check layout, types, import rules, deployment settings and migrations
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --quiet
+	env $$(grep -v '^#' tests/production.env) $(BIN)/python -W error manage.py check --deploy --fail-level WARNING
+	$(BIN)/python manage.py makemigrations --check --dry-run
 
 lock: $(TESTS) ## Pin and hash anew what pyproject.toml names
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \

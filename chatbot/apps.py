@@ -16,3 +16,4 @@ class WaybillConfig(AppConfig):
 
         safety.refuse_unsafe_settings()
         register(safety.check_settings, Tags.security, deploy=True)
+        register(safety.check_names)

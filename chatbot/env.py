@@ -26,8 +26,10 @@ class Declared:
     unit: str = ""
 
 
-# Every setting that has been read, by name.
+# Every setting that has been read, by name; and every variable that was looked at.
 DECLARED: dict[str, Declared] = {}
+_looked_at: set[str] = set()
+OUR_PREFIXES = ("REACT_", "LLM_", "CHAT_")
 
 
 def _declare(name: str, kind: str, default: object, **bounds: Any) -> None:
@@ -36,11 +38,19 @@ def _declare(name: str, kind: str, default: object, **bounds: Any) -> None:
 
 def _raw(name: str) -> str | None:
     """The variable's text; None where it is missing or blank."""
+    _looked_at.add(name)
     return os.environ.get(name, "").strip() or None
 
 
+def unread_names() -> list[str]:
+    """Variables that look like ours and that no setting reads: misspelled ones."""
+    ours = (name for name in os.environ if name.startswith(OUR_PREFIXES))
+    return sorted(set(ours) - _looked_at)
+
+
 def _first(name: str, alias: str) -> str | None:
-    return _raw(name) or (_raw(alias) if alias else None)
+    second = _raw(alias) if alias else None
+    return _raw(name) or second
 
 
 def env_text(name: str, default: str, *, alias: str = "") -> str:

@@ -13,8 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
+
+from chatbot.env import unread_names
 
 SECRET_KEY_CHARACTERS = 50
 # Earlier ones leave the size of a frame's parts, or of headers, without a bound.
@@ -41,6 +43,17 @@ def check_settings(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
+def check_names(**kwargs: Any) -> list[CheckMessage]:
+    return [
+        Warning(
+            f"{name} is set, but no setting has this name.",
+            hint="docs/settings.md lists them.",
+            id="waybill.W001",
+        )
+        for name in unread_names()
+    ]
+
+
 def problems(conf: Any) -> Iterator[str]:
     """Each unsafe setting in one sentence that begins with its name."""
     yield from _secrets(conf)
@@ -53,14 +66,17 @@ def problems(conf: Any) -> Iterator[str]:
 def _secrets(conf: Any) -> Iterator[str]:
     if conf.DEBUG:
         yield "DEBUG is on: error pages would show settings and data."
-    key = conf.SECRET_KEY
-    if len(key) < SECRET_KEY_CHARACTERS or len(set(key)) < 5:
-        yield (
-            f"SECRET_KEY is missing or too weak: give at least {SECRET_KEY_CHARACTERS}"
-            " random characters."
-        )
-    elif key.startswith("django-insecure-"):
-        yield "SECRET_KEY is a default one: make one of your own."
+    for name in ("SECRET_KEY", "AUDIT_KEY"):
+        key = getattr(conf, name)
+        if len(key) < SECRET_KEY_CHARACTERS or len(set(key)) < 5:
+            yield (
+                f"{name} is missing or too weak: give at least {SECRET_KEY_CHARACTERS}"
+                " random characters."
+            )
+        elif key.startswith("django-insecure-"):
+            yield f"{name} is a default one: make one of your own."
+    if conf.AUDIT_KEY == conf.SECRET_KEY:
+        yield "AUDIT_KEY is the same as SECRET_KEY: one key for each purpose."
 
 
 def _hosts(conf: Any) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""What only the running PostgreSQL and Redis can tell of an unsafe installation."""
+"""What an installation's settings cannot tell of it: its servers and its files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -23,7 +24,11 @@ async def refuse_unsafe_servers() -> None:
 
 
 def server_problems() -> tuple[str, ...]:
-    return (*_database_problems(settings), *_redis_problems(settings))
+    return (
+        *_database_problems(settings),
+        *_redis_problems(settings),
+        *_static_problems(settings),
+    )
 
 
 def _database_problems(conf: Any) -> Iterator[str]:
@@ -41,6 +46,11 @@ def _database_problems(conf: Any) -> Iterator[str]:
             f" {web + workers} connections; the database allows {allowed}, of which"
             f" {SPARE_CONNECTIONS} stay spare."
         )
+
+
+def _static_problems(conf: Any) -> Iterator[str]:
+    if not (Path(conf.STATIC_ROOT) / "staticfiles.json").exists():
+        yield "Static files are not collected: run manage.py collectstatic --noinput."
 
 
 def _redis_problems(conf: Any) -> Iterator[str]:

@@ -87,6 +87,10 @@ class PostgresServer:
             return False
 
 
+def programs() -> tuple[str, str]:
+    return _program("initdb"), _program("postgres")
+
+
 def _program(name: str) -> str:
     folders = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
     return find_program(name, folders, bring=BRING)

@@ -12,6 +12,10 @@ from tests.servers.processes import Process, find_program, free_port
 BRING = "apt-get install -y redis-server (or your system's Redis package)"
 
 
+def program() -> str:
+    return find_program("redis-server", bring=BRING)
+
+
 class RedisServer:
     """Started by ``start()``; ``url`` is then a ``REDIS_URL``. It writes no file."""
 
@@ -29,7 +33,7 @@ class RedisServer:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.process = Process(
             [
-                find_program("redis-server", bring=BRING),
+                program(),
                 *("--port", str(self.port), "--bind", "127.0.0.1"),
                 *("--requirepass", "waybill", "--save", "", "--appendonly", "no"),
                 *("--maxmemory-policy", self.maxmemory_policy),

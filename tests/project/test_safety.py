@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from chatbot import safety
+from tests.project.starts import start
+from tests.servers.postgres import PostgresServer
+from tests.servers.product import ROOT, Product
+from tests.servers.redis import RedisServer
+
+
+def production_env() -> dict[str, str]:
+    lines = (ROOT / "tests" / "production.env").read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if line and line[0] != "#")
+
+
+def start_with(folder: Path, changes: dict[str, str | None]) -> tuple[bool, str]:
+    """Load the apps, as every process does first; whether it went, and what it said."""
+    env = {"VAR_DIR": str(folder), **production_env(), **changes}
+    return start({name: value for name, value in env.items() if value is not None})
+
+
+def test_the_settings_of_the_checks_start(tmp_path: Path) -> None:
+    assert start_with(tmp_path, {}) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEBUG", "yes"),
+        ("SECRET_KEY", None),
+        ("SECRET_KEY", "short"),
+        ("SECRET_KEY", "x" * 60),
+        ("SECRET_KEY", "django-insecure-" + "abcdefghij" * 5),
+        ("AUDIT_KEY", None),
+        ("AUDIT_KEY", production_env()["SECRET_KEY"]),
+        ("ALLOWED_HOSTS", None),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", ".shop.example"),
+        ("ALLOWED_HOSTS", "*.shop.example"),
+        ("ALLOWED_ORIGINS", None),
+        ("ALLOWED_ORIGINS", "*"),
+        ("ALLOWED_ORIGINS", "https://*.shop.example"),
+        ("ALLOWED_ORIGINS", "https://.shop.example"),
+        ("ALLOWED_ORIGINS", "http://help.shop.example"),
+        ("ALLOWED_ORIGINS", "help.shop.example"),
+        ("ALLOWED_ORIGINS", "https://help.shop.example/chat"),
+        ("ALLOWED_ORIGINS", "https://help.shop.example:port"),
+        ("DATABASE_URL", None),
+        ("DATABASE_URL", "sqlite:////tmp/waybill.sqlite3"),
+        ("DATABASE_STATEMENT_SECONDS", "0"),
+        ("DATABASE_LOCK_SECONDS", "0"),
+        ("REDIS_URL", None),
+        ("REDIS_URL", "redis://127.0.0.1:6379/0"),
+        ("CELERY_BROKER_URL", "memory://"),
+        ("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1"),
+        ("CELERY_TASK_ALWAYS_EAGER", "yes"),
+        ("CELERY_ACCEPT_CONTENT", "json,pickle"),
+        ("CELERY_TASK_ACKS_LATE", "no"),
+        ("CELERY_TASK_REJECT_ON_WORKER_LOST", "no"),
+        ("CELERY_VISIBILITY_SECONDS", "300"),
+    ],
+)
+def test_each_unsafe_setting_stops_production_by_name(
+    name: str, value: str | None, tmp_path: Path
+) -> None:
+    went, said = start_with(tmp_path, {name: value})
+    assert not went
+    assert said.startswith("ImproperlyConfigured: ")
+    assert name in said
+
+
+def test_no_refusal_tells_a_secret(tmp_path: Path) -> None:
+    key = "django-insecure-canary-" + "abcdefghij" * 5
+    _, said = start_with(
+        tmp_path, {"SECRET_KEY": key, "REDIS_URL": None, "DEBUG": "yes"}
+    )
+    assert "DEBUG" in said
+    assert "canary" not in said
+    assert "waybill:waybill" not in said
+
+
+def test_an_older_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safety, "version", lambda name: "0.53.9")
+    conf = SimpleNamespace(LLM_TOTAL_SECONDS=45)
+    assert any("uvicorn" in problem for problem in safety._server(conf))
+
+
+def test_a_model_call_without_an_end_is_refused() -> None:
+    found = list(safety._server(SimpleNamespace(LLM_TOTAL_SECONDS=None)))
+    assert any("LLM_TOTAL_SECONDS" in problem for problem in found)
+
+
+def test_the_deployment_check_lists_what_a_demo_lacks(tmp_path: Path) -> None:
+    done = Product(tmp_path).manage("check", "--deploy", check=False)
+    assert done.returncode != 0
+    for name in ("ALLOWED_ORIGINS", "DATABASE_URL", "REDIS_URL"):
+        assert name in done.stderr
+
+
+# ---- what only the running servers can tell
+
+
+@pytest.fixture(scope="module")
+def static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A VAR_DIR in which the static files are collected."""
+    installed = Product(tmp_path_factory.mktemp("collected"), production_env())
+    installed.manage("collectstatic", "--noinput", "--verbosity", "0")
+    return Path(installed.env["VAR_DIR"])
+
+
+@pytest.fixture
+def production(
+    tmp_path: Path,
+    static_files: Path,
+    postgres_server: PostgresServer,
+    redis_server: RedisServer,
+) -> Iterator[Product]:
+    """A production on real servers, not yet started."""
+    env = production_env()
+    env |= {"DATABASE_URL": postgres_server.url, "REDIS_URL": redis_server.url}
+    installed = Product(tmp_path / "production", {**env, "VAR_DIR": str(static_files)})
+    yield installed
+    installed.stop()
+
+
+def start_refused(installed: Product, **changes: str) -> str:
+    """What a web process says that must not start."""
+    installed.web.env = {**installed.env, **changes}
+    with pytest.raises(RuntimeError, match="did not start") as caught:
+        installed.start()
+    return str(caught.value)
+
+
+def test_a_production_on_fit_servers_starts(production: Product) -> None:
+    production.start()
+    assert "Application startup complete" in production.web.output
+
+
+def test_a_redis_that_may_evict_stops_the_start(
+    production: Product, tmp_path: Path
+) -> None:
+    forgetful = RedisServer(tmp_path / "forgetful", maxmemory_policy="allkeys-lru")
+    forgetful.start()
+    try:
+        said = start_refused(production, REDIS_URL=forgetful.url)
+    finally:
+        forgetful.stop()
+    assert "maxmemory-policy allkeys-lru" in said
+
+
+def test_more_connections_than_the_database_allows_stop_the_start(
+    production: Product,
+) -> None:
+    said = start_refused(production, WEB_PROCESSES="20")
+    assert "WEB_PROCESSES" in said
+    assert "the database allows 100" in said
+
+
+def test_a_database_that_is_away_stops_the_start_without_its_password(
+    production: Product,
+) -> None:
+    away = "postgres://waybill:canary@127.0.0.1:9/waybill"
+    assert "canary" not in start_refused(production, DATABASE_URL=away)
+
+
+def test_static_files_that_were_not_collected_stop_the_start(
+    production: Product, tmp_path: Path
+) -> None:
+    assert "collectstatic" in start_refused(production, VAR_DIR=str(tmp_path / "empty"))
