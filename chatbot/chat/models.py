@@ -242,6 +242,7 @@ class HandOver(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "hand-over"
         indexes = [
             models.Index(
                 fields=["-created_at"],
@@ -264,6 +265,9 @@ class Feedback(models.Model):
     comment = models.CharField(max_length=1000, blank=True, default="")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "feedback"
 
     def __str__(self) -> str:
         return "up" if self.helpful else "down"

@@ -67,6 +67,9 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField()),
                 ('message', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='feedback', to='chat.message')),
             ],
+            options={
+                'verbose_name_plural': 'feedback',
+            },
         ),
         migrations.CreateModel(
             name='Run',
@@ -116,6 +119,9 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='handovers', to='chat.conversation')),
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='handover', to='chat.run')),
             ],
+            options={
+                'verbose_name': 'hand-over',
+            },
         ),
         migrations.CreateModel(
             name='Step',
