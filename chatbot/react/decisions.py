@@ -26,6 +26,7 @@ from chatbot.react.types import (
     SlotState,
     Stop,
     StopReason,
+    Suspend,
     TryAgain,
 )
 from chatbot.understanding.needs import Language, Need
@@ -220,10 +221,9 @@ def _lacks_evidence(state: RunState, limits: Limits) -> bool:
 
 def check(text: str, state: RunState, rules: Rules) -> Coverage:
     """The completion check on a text, against this run's own observations."""
-    assert state.question is not None
     return answer_covers_question(
         text,
-        question=state.question,
+        question=known.question_of(state),
         observations=known.observations(state),
         proofs=rules.proofs,
         background=state.background,
@@ -233,9 +233,9 @@ def check(text: str, state: RunState, rules: Rules) -> Coverage:
 def reason_of_a_good_answer(coverage: Coverage) -> StopReason:
     """How a run ends whose answer passed.
 
-    A lookup that failed leaves its need open, however honestly that is said; a shop that
-    knows no such order has proved nothing; a field that is empty ("no tracking number
-    yet") is an answer.
+    A lookup that failed leaves its need open, however honestly that is said; a shop
+    that knows no such order has proved nothing; a field that is empty ("no tracking
+    number yet") is an answer.
     """
     whys = {s.why for s in coverage.slots if s.state is SlotState.UNFILLABLE}
     if whys & TOOL_FAILURES:
@@ -253,12 +253,10 @@ def reason_without_answer(state: RunState) -> StopReason:
     return StopReason.INSUFFICIENT_EVIDENCE
 
 
-def is_eligible(observation: Observation) -> bool:
-    """Whether the shop's own rules allow the write whose preview this is."""
-    return (
-        observation.status is ObservationStatus.OK
-        and observation.fields.get("eligible") is True
-    )
+def after_preview(call: ToolCall, preview: Observation) -> Suspend | None:
+    """A write that the shop's own rules allow ends the run and waits for a person."""
+    ok = preview.status is ObservationStatus.OK
+    return Suspend(call) if ok and preview.fields.get("eligible") is True else None
 
 
 def language_of(state: RunState) -> Language:

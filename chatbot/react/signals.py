@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
+from types import TracebackType
 
 from chatbot.react.types import StopReason
 
@@ -48,7 +49,12 @@ class _Interruptible:
         self._signals._scope = scope
         return scope
 
-    async def __aexit__(self, *error: object) -> bool | None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         # Taken away first: a stop that comes later must not meet a finished scope.
         self._signals._scope = None
-        return await self._timeout.__aexit__(*error)  # type: ignore[arg-type]
+        await self._timeout.__aexit__(kind, error, traceback)

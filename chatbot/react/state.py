@@ -60,6 +60,12 @@ def resume(background: Background, events: Iterable[LoopEvent]) -> RunState:
 # ---- what it adds up to
 
 
+def question_of(state: RunState) -> Question:
+    if state.question is None:
+        raise ValueError("the run has no question yet")
+    return state.question
+
+
 def observations(state: RunState) -> list[Observation]:
     """Each real result once, oldest first; a result given back again is no new one."""
     return [
@@ -211,7 +217,7 @@ def known_numbers(state: RunState) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A call that the model made, and what it was told of it: never one without other."""
+    """A call that the model made, and what it was told of it: never one alone."""
 
     call: ToolCall
     result: Observed | Refused
@@ -233,6 +239,6 @@ def exchanges(state: RunState) -> list[Exchange]:
 def window(
     pairs: Sequence[Exchange], size: int
 ) -> tuple[Sequence[Exchange], Sequence[Exchange]]:
-    """The older exchanges, to be shortened, and the newest ``size``, to be kept whole."""
+    """The older exchanges, to be shortened, and the newest ``size``, kept whole."""
     cut = max(0, len(pairs) - size)
     return pairs[:cut], pairs[cut:]

@@ -35,7 +35,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use. Settings fill it; the defaults are those of docs/settings.md."""
+    """What one run may use; docs/settings.md has the unit and bounds of each."""
 
     max_steps: int = 8
     max_tool_calls: int = 8
@@ -84,8 +84,8 @@ Proposal: TypeAlias = ToolCall | FinalAnswer | AskCustomer | HandOver
 class Malformed:
     """A part of a reply that is no proposal: never repaired, only refused.
 
-    ``call_id`` and ``name`` are as the model sent them, so that the refusal can be given
-    back as that call's result.
+    ``call_id`` and ``name`` are as the model sent them, so that the refusal can be
+    given back as that call's result.
     """
 
     problem: str
@@ -118,8 +118,8 @@ class Reply:
 class ModelError(Exception):
     """A model call that brought no whole reply.
 
-    ``retry_after`` is in seconds where the provider named it. ``usage`` is what the call
-    cost although it failed. The message never holds a key or a raw vendor reply.
+    ``retry_after`` is in seconds where the provider named it. ``usage`` is what the
+    call cost although it failed. The message never holds a key or a raw vendor reply.
     """
 
     def __init__(
@@ -196,9 +196,9 @@ class SlotState(StrEnum):
 class Slot:
     """One need about one order, and what became of it.
 
-    ``why`` is a code where it is not filled: ``not_found``, ``timeout``, ``unavailable``,
-    ``denied``, ``bad_result``, ``missing_field``, ``not_asked``. ``tracking_id`` names the
-    parcel where the need is about one parcel of the order.
+    ``why`` is a code where it is not filled: ``not_found``, ``timeout``,
+    ``unavailable``, ``denied``, ``bad_result``, ``missing_field``, ``not_asked``.
+    ``tracking_id`` names the parcel where the need is about one parcel of the order.
     """
 
     need: Need
@@ -254,7 +254,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Another message of the customer joined the run; ``question`` is the merged one."""
+    """Another message of the customer joined; ``question`` is the merged one."""
 
     step: int
     question: Question
