@@ -27,7 +27,10 @@ from chatbot.chat.admin_lists import (
 from chatbot.chat.models import Account, Conversation, Feedback, HandOver, Run
 from chatbot.chat.roles import in_sight, sight_of
 from chatbot.chat.trace import timeline
-from chatbot.chat.words import word
+from chatbot.chat.words import lazy_word, word
+
+# The lists need the width; the index and the crumbs lead everywhere.
+admin.site.enable_nav_sidebar = False
 
 _HIDDEN = "•••"
 _GOOD = {"answered", "needs_customer", "awaiting_approval", "handed_over", "cancelled"}
@@ -114,7 +117,6 @@ class RunAdmin(AuditAdmin):
         "steps_used",
         "tokens",
         "took",
-        "model",
     )
     text_columns = ("question_line",)
     list_display_links = ("asked",)
@@ -141,19 +143,19 @@ class RunAdmin(AuditAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         return search_runs(queryset, search_term), False
 
-    @admin.display(description="asked", ordering="created_at")
+    @admin.display(description=lazy_word("col_asked"), ordering="created_at")
     def asked(self, run: Run) -> Any:
         return run.created_at
 
-    @admin.display(description="question")
+    @admin.display(description=lazy_word("col_question"))
     def question_line(self, run: Run) -> str:
         return run.question[:90] or "–"
 
-    @admin.display(description="customer")
+    @admin.display(description=lazy_word("col_customer"))
     def customer(self, run: Run) -> str:
         return _customer(run.conversation.account)
 
-    @admin.display(description="ended")
+    @admin.display(description=lazy_word("col_ended"))
     def ended(self, run: Run) -> SafeString:
         reason = run.stop_reason
         return format_html(
@@ -162,7 +164,7 @@ class RunAdmin(AuditAdmin):
             reason or run.phase,
         )
 
-    @admin.display(description="tools")
+    @admin.display(description=lazy_word("col_tools"))
     def tool_line(self, run: Run) -> SafeString | str:
         if not run.tool_errors:
             return run.tools or "–"
@@ -170,12 +172,12 @@ class RunAdmin(AuditAdmin):
             '{} <span class="tag tag-warn">{}</span>', run.tools, run.tool_errors
         )
 
-    @admin.display(description="tokens")
+    @admin.display(description=lazy_word("col_tokens"))
     def tokens(self, run: Run) -> str:
         total = run.prompt_tokens + run.completion_tokens
         return f"{'~' if run.tokens_estimated else ''}{total:,}"
 
-    @admin.display(description="took")
+    @admin.display(description=lazy_word("col_took"))
     def took(self, run: Run) -> str:
         if run.stopped_at is None:
             return "–"
@@ -237,11 +239,11 @@ class ConversationAdmin(AuditAdmin):
             account__in=list(find_accounts(term))
         ), False
 
-    @admin.display(description="title")
+    @admin.display(description=lazy_word("col_title"))
     def title_line(self, conversation: Conversation) -> str:
         return conversation.title or "–"
 
-    @admin.display(description="customer")
+    @admin.display(description=lazy_word("col_customer"))
     def customer(self, conversation: Conversation) -> str:
         return _customer(conversation.account)
 
@@ -268,7 +270,7 @@ class ConversationAdmin(AuditAdmin):
 
 
 class OpenFilter(admin.SimpleListFilter):
-    title = "state"
+    title = lazy_word("col_state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -288,19 +290,19 @@ class HandOverAdmin(AuditAdmin):
     list_select_related = ("conversation__account__user", "run")
     ordering = ("-created_at",)
 
-    @admin.display(description="customer")
+    @admin.display(description=lazy_word("col_customer"))
     def customer(self, row: HandOver) -> str:
         return _customer(row.conversation.account)
 
-    @admin.display(description="reason")
+    @admin.display(description=lazy_word("col_reason"))
     def why(self, row: HandOver) -> str:
         return row.reason
 
-    @admin.display(description="open needs")
+    @admin.display(description=lazy_word("col_open_needs"))
     def needs(self, row: HandOver) -> str:
         return ", ".join(_need_name(need) for need in row.open_needs) or "–"
 
-    @admin.display(description="state")
+    @admin.display(description=lazy_word("col_state"))
     def state(self, row: HandOver) -> SafeString:
         closed = row.closed_at is not None
         return format_html(
@@ -309,7 +311,7 @@ class HandOverAdmin(AuditAdmin):
             word("filter_closed") if closed else word("filter_open"),
         )
 
-    @admin.display(description="run")
+    @admin.display(description=lazy_word("col_run"))
     def trace(self, row: HandOver) -> SafeString:
         return _link(row.run, word("trace_title"))
 
@@ -352,15 +354,15 @@ class FeedbackAdmin(AuditAdmin):
     list_display_links = None
     ordering = ("-updated_at",)
 
-    @admin.display(description="helpful", boolean=True)
+    @admin.display(description=lazy_word("col_helpful"), boolean=True)
     def thumb(self, row: Feedback) -> bool:
         return row.helpful
 
-    @admin.display(description="customer")
+    @admin.display(description=lazy_word("col_customer"))
     def customer(self, row: Feedback) -> str:
         return _customer(row.message.conversation.account)
 
-    @admin.display(description="run")
+    @admin.display(description=lazy_word("col_run"))
     def trace(self, row: Feedback) -> SafeString | str:
         return _link(row.message.run, word("trace_title")) if row.message.run else "–"
 

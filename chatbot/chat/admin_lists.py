@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from chatbot.chat.models import Account, Run
-from chatbot.chat.words import word
+from chatbot.chat.words import lazy_word, word
 from tools.contracts import ObservationStatus, canonical_number
 
 Choices: TypeAlias = list[tuple[str, str]]
@@ -41,7 +41,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class ToolFilter(admin.SimpleListFilter):
-    title = "tool"
+    title = lazy_word("col_tool")
     parameter_name = "tool"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -53,7 +53,7 @@ class ToolFilter(admin.SimpleListFilter):
 
 
 class ToolErrorFilter(admin.SimpleListFilter):
-    title = "tool error"
+    title = lazy_word("col_tool_error")
     parameter_name = "tool_error"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -71,7 +71,7 @@ class ToolErrorFilter(admin.SimpleListFilter):
 
 
 class ModelFilter(admin.SimpleListFilter):
-    title = "model"
+    title = lazy_word("col_model")
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -85,7 +85,7 @@ class ModelFilter(admin.SimpleListFilter):
 class DayFilter(admin.SimpleListFilter):
     """Today, yesterday, the last days; or any day as ``?day=2026-12-01``."""
 
-    title = "day"
+    title = lazy_word("col_day")
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -101,7 +101,7 @@ class DayFilter(admin.SimpleListFilter):
 
 
 class DurationFilter(admin.SimpleListFilter):
-    title = "duration"
+    title = lazy_word("col_duration")
     parameter_name = "seconds"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -122,7 +122,7 @@ class DurationFilter(admin.SimpleListFilter):
 
 
 class TokenFilter(admin.SimpleListFilter):
-    title = "tokens"
+    title = lazy_word("col_tokens")
     parameter_name = "tokens"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.utils.functional import lazy
 from django.utils.translation import get_language
 
 from chatbot.understanding.needs import Language
@@ -35,6 +36,10 @@ def word(key: str, **slots: str) -> str:
     """The page text called ``key``; a missing key is an error, never an empty place."""
     text: str = all_words(page_language())["page"][key]
     return text.format(**slots) if slots else text
+
+
+# For what is named when the code is loaded: a list's columns, a filter's title.
+lazy_word = lazy(word, str)
 
 
 def live_words() -> str:
