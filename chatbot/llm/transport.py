@@ -159,7 +159,10 @@ def _refused_field(error: APIStatusError, body: bytes) -> str:
         return ""
     sent = [name for name in OPTIONAL_FIELDS if f'"{name}"'.encode() in body]
     said = error.response.text[:4000]
-    for name in sent:
-        if name in said:
-            return name
-    return sent[0] if sent and _UNKNOWN_FIELD.search(said) else ""
+    named = [name for name in sent if name in said]
+    if not named and _UNKNOWN_FIELD.search(said):
+        named = sent
+    # The schema goes first: many endpoints take plain JSON without one.
+    if "response_format" in named and "json_schema" in sent:
+        return "json_schema"
+    return named[0] if named else ""

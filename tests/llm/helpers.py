@@ -54,9 +54,9 @@ TOOLS = (
 def model(server: ModelServer, **settings: Any) -> OpenAIModel:
     """The adapter with deadlines short enough for a test."""
     defaults: dict[str, Any] = {
-        "first_token": 2.0,
-        "silence": 2.0,
-        "total": 5.0,
+        "first_token": 10.0,
+        "silence": 10.0,
+        "total": 20.0,
         "retries": 0,
     }
     endpoint = Endpoint("fake", KEY, server.base_url, **{**defaults, **settings})

@@ -202,7 +202,7 @@ class Shop:
                 return None
 
 
-def _find(table: Mapping[str, Any], value: Json) -> Any:
+def _find(table: Mapping[str, dict[str, Any]], value: Json) -> dict[str, Any] | None:
     wanted = canonical_number(str(value))
     return next(
         (one for key, one in table.items() if canonical_number(key) == wanted), None

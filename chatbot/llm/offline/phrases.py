@@ -162,7 +162,7 @@ _EN = Phrases(
         "settled": "it has been paid out",
         "declined": "it has been declined",
     },
-    refund_expected="The refund is expected on {at}.",
+    refund_expected="Expected date of the refund: {at}.",
     no_refund="There is no refund on record for order {order}.",
     refund_unknown="I could not check the refunds of order {order} just now. Please "
     "try again in a moment.",

@@ -114,7 +114,7 @@ def _before(state: RunState) -> tuple[str, ...]:
 def _from_list(question: Question, seen: Seen, state: RunState) -> Target:
     if seen.listed is None:
         return Target(must_list=True)
-    own = seen.own_orders
+    own = list(seen.own_orders)
     numbers = [text(one, "order_id") or "" for one in own]
     if question.bare_numbers:
         fitting = resolve_orders(question, own_orders=numbers)
