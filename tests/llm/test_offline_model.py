@@ -140,12 +140,21 @@ async def test_rules_of_the_shop_come_from_an_article_with_its_link(
     assert "/help/returns/" in run.answer
 
 
-async def test_a_rule_without_an_article_is_said_to_have_none() -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("怎么开发票？", "没有这方面的文章"),
+        ("What is your shipping policy?", "no help article"),
+    ],
+)
+async def test_a_rule_without_an_article_is_said_to_have_none(
+    text: str, words: str
+) -> None:
     shop = Shop()
     shop.articles = []
-    run = await ask("你们的退货政策是什么？", shop)
+    run = await ask(text, shop)
     assert not run.corrections
-    assert "没有这方面的文章" in run.answer
+    assert words in run.answer
 
 
 @pytest.mark.parametrize(
@@ -320,3 +329,10 @@ async def test_a_tool_that_is_not_offered_is_not_called() -> None:
     chat = Conversation(tools=TOOLS[:2])
     run = await chat.ask(TWO_STEPS[0])
     assert run.calls == ["get_order O-204"]
+
+
+async def test_someone_angry_gets_the_facts_and_a_person() -> None:
+    run = await ask("你们太过分了！垃圾平台！O-204 到底到哪儿了？")
+    assert run.reason is StopReason.HANDED_OVER
+    assert run.calls == ["get_order O-204", "track_shipment N-88"]
+    assert "杭州转运中心" in run.answer

@@ -41,7 +41,15 @@ def answer(state: RunState, seen: Seen, target: Target) -> FinalAnswer | AskCust
     if not sentences:
         return AskCustomer(phrases_for(question.language).not_understood)
     joint = "" if question.language == "zh" else " "
-    return FinalAnswer(joint.join(sentences))
+    return FinalAnswer(joint.join(one for one in sentences if one))
+
+
+def sympathy(question: Question) -> str:
+    """A word of regret where the question tells of trouble; else ""."""
+    say = phrases_for(question.language)
+    if question.topics & _TROUBLE:
+        return say.sorry_trouble
+    return say.sorry_late if question.topics & _WAITED else ""
 
 
 class _Writer:
@@ -60,7 +68,7 @@ class _Writer:
         facts = list(self._facts())
         plain = self.seen.sent_back > 0
         if facts and not plain:
-            yield from self._sympathy()
+            yield sympathy(self.question)
         yield from facts
         yield from self._help()
         yield from self._cannot()
@@ -84,12 +92,6 @@ class _Writer:
         for tracking in self.question.tracking_numbers:
             if tracked := self.seen.get("track_shipment", tracking):
                 yield from self._parcel(tracking, tracked)
-
-    def _sympathy(self) -> Iterator[str]:
-        if self.question.topics & _TROUBLE:
-            yield self.say.sorry_trouble
-        elif self.question.topics & _WAITED:
-            yield self.say.sorry_late
 
     # ---- orders
 
@@ -207,8 +209,11 @@ class _Writer:
     # ---- what else there is to say
 
     def _cannot(self) -> Iterator[str]:
+        wishes = self.needs | self.question.topics
+        if Topic.EXCHANGE in wishes or Topic.REFUND_REQUEST in wishes:
+            wishes = wishes - {Need.RETURN}
         for wish, sentence in self.say.cannot.items():
-            if wish in self.needs or wish in self.question.topics:
+            if wish in wishes:
                 yield sentence
 
     def _help(self) -> Iterator[str]:

@@ -36,9 +36,6 @@ class Phrases:
     out_of_scope: str
     not_understood: str
     which_order: str
-    hand_over: str
-    hand_over_sorry: str
-    hand_over_lost: str
     offer_person: str
     sorry_late: str
     sorry_trouble: str
@@ -94,11 +91,6 @@ _EN = Phrases(
     not_understood="I did not quite understand. You can ask me how an order stands, "
     "where a parcel is, or about refunds and returns; an order number helps.",
     which_order="Which order do you mean?",
-    hand_over="I am handing this conversation to a colleague, who will look at it.",
-    hand_over_sorry="I am sorry about this. I am handing this conversation to a "
-    "colleague, who will look at it.",
-    hand_over_lost="I still do not understand what you need. I am handing this "
-    "conversation to a colleague, who will look at it.",
     offer_person='If you would like a person to look at it, reply "a person".',
     sorry_late="I am sorry that you have had to wait.",
     sorry_trouble="I am sorry about the trouble.",
@@ -188,9 +180,6 @@ _ZH = Phrases(
     not_understood="抱歉，我没有完全明白。您可以问我订单状态、包裹位置、退款或退货；"
     "附上订单号会更快。",
     which_order="请问您说的是哪个订单？",
-    hand_over="正在为您转接人工，同事会查看这个对话。",
-    hand_over_sorry="非常抱歉给您带来不便。正在为您转接人工，同事会查看这个对话。",
-    hand_over_lost="抱歉，我还是没有明白您的需要。正在为您转接人工，同事会查看这个对话。",
     offer_person="如果希望由同事来处理，请回复“转人工”。",
     sorry_late="抱歉让您久等了。",
     sorry_trouble="很抱歉给您带来麻烦。",

@@ -62,16 +62,15 @@ def next_move(state: RunState, tools: Sequence[ToolSpec]) -> Proposal:
 
 
 def _person(state: RunState, question: Question) -> HandOver | None:
-    say = phrases_for(question.language)
     for topic, reason in _WANT_PERSON.items():
         if topic in question.topics and not _facts_first(state, question, topic):
-            return HandOver(reason, say.hand_over_sorry)
+            return HandOver(reason)
     if Need.HUMAN in question.needs:
-        return HandOver("the customer asks for a person", say.hand_over)
+        return HandOver("the customer asks for a person")
     if _TAKES_PERSON.fullmatch(question.text) and _offered(state.background.turns):
-        return HandOver("the customer takes the offer of a person", say.hand_over)
+        return HandOver("the customer takes the offer of a person")
     if not _understood(question) and _missed_before(state):
-        return HandOver("two messages in a row were not understood", say.hand_over_lost)
+        return HandOver("two messages in a row were not understood")
     return None
 
 
@@ -152,8 +151,8 @@ def _look_up_or_answer(
         return _ask_which(question, target)
     answer = compose.answer(state, seen, target)
     if Topic.ANGRY in question.topics and isinstance(answer, FinalAnswer):
-        words = phrases_for(question.language).hand_over_sorry
-        return HandOver(_WANT_PERSON[Topic.ANGRY], f"{answer.text}\n{words}")
+        # The end of the run tells what was found.
+        return HandOver(_WANT_PERSON[Topic.ANGRY])
     return answer
 
 
@@ -207,7 +206,9 @@ def reads_help(question: Question) -> bool:
 
 def _ask_which(question: Question, target: Target) -> AskCustomer:
     say = phrases_for(question.language)
-    return AskCustomer(say.which_order, target.choices)
+    sorry = compose.sympathy(question)
+    gap = " " if sorry and question.language == "en" else ""
+    return AskCustomer(f"{sorry}{gap}{say.which_order}", target.choices)
 
 
 def _call(
