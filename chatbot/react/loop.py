@@ -26,12 +26,14 @@ from chatbot.react.types import (
     Joined,
     Limits,
     LoopEvent,
+    Malformed,
     ModelError,
     ModelFailed,
     Nudged,
     Observe,
     Observed,
     Proof,
+    Proposal,
     Refused,
     RunState,
     SentBack,
@@ -142,7 +144,7 @@ class _Run:
         step = self.state.step + 1
         cost = _Cost(reply.usage, _milliseconds(began, self.now()))
         proposals = reply.proposals or (FinalAnswer(""),)
-        for proposal in proposals:
+        for proposal in _with_unique_ids(proposals, step, self.state):
             alone = len(proposals) == 1
             decision = decide(proposal, self.state, self.rules, alone=alone)
             async for event in self._carry_out(step, decision, proposal, cost):
@@ -248,6 +250,21 @@ class _Run:
         pause = PAUSE_AFTER_FAILURE if error.retry_after is None else error.retry_after
         if self._stop_reason() is None:
             await self._within(asyncio.sleep(pause))
+
+
+def _with_unique_ids(
+    proposals: Sequence[Proposal | Malformed], step: int, state: RunState
+) -> list[Proposal | Malformed]:
+    """Some endpoints number the calls of each reply from zero; a run needs its own."""
+    used = {e.call.id for e in state.events if isinstance(e, Acted)}
+    unique: list[Proposal | Malformed] = []
+    for index, proposal in enumerate(proposals):
+        if isinstance(proposal, ToolCall):
+            if not proposal.id or proposal.id in used:
+                proposal = replace(proposal, id=f"call-{step}-{index}")
+            used.add(proposal.id)
+        unique.append(proposal)
+    return unique
 
 
 def _refused(
