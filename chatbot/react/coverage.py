@@ -16,7 +16,7 @@ from chatbot.react.grounding.secrets import leaked
 from chatbot.react.grounding.slots import slots_of, subjects_of
 from chatbot.react.grounding.statuses import find_statuses
 from chatbot.react.types import Background, Claim, Coverage, Proof, Slot
-from chatbot.understanding.needs import Question
+from chatbot.understanding.needs import Need, Question
 from chatbot.understanding.text import narrow
 from tools.contracts import Observation, canonical_number
 
@@ -52,6 +52,8 @@ def answer_covers_question(
         articles=Articles(evidence.articles),
         asked_text=narrow(question.text[:MAX_ANSWER]).casefold(),
         written=written,
+        raw=narrow(answer[:MAX_ANSWER]),
+        about_refund=_is_about_refund(question, evidence),
     )
     checked = [*claims_of(check), *_of_the_whole(answer, secrets)]
     slots = slots_of(
@@ -120,6 +122,12 @@ def _of_the_whole(answer: str, secrets: Sequence[str]) -> list[Checked]:
     if part := leaked(answer, secrets):
         found.append(Checked(Claim(part, "prompt", why="instructions")))
     return found
+
+
+def _is_about_refund(question: Question, evidence: Evidence) -> bool:
+    """Whether plain words ("processed", "the 5th") can only be those of a refund."""
+    tools = {one.tool for one in evidence.observations}
+    return Need.REFUND_STATUS in question.needs and "track_shipment" not in tools
 
 
 def _written(question: Question, background: Background) -> frozenset[str]:

@@ -122,9 +122,7 @@ class _Page:
         source = slot.observation_id
         if slot.need in (Need.POLICY, Need.INVOICE) or self._is_help(slot):
             self.quote(self.evidence.by_id[str(source)])
-        elif slot.need in (Need.LOCATION, Need.ETA):
-            self._parcel(slot, record)
-        elif record is None:
+        elif slot.need in (Need.LOCATION, Need.ETA) or record is None:
             self._parcel(slot, record)
         elif slot.need is Need.TRACKING_ID:
             self.say(self.words.tracking(record), source)

@@ -8,10 +8,20 @@ from chatbot.react.facts import Money
 from chatbot.react.records import OrderRecord, ParcelRecord, RefundRecord
 from chatbot.understanding.needs import Need
 
-_MONTHS = (
-    "January February March April May June July August September October November"
-    " December"
-).split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _SYMBOLS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
 
 

@@ -52,6 +52,8 @@ class Check:
     articles: Articles
     asked_text: str
     written: frozenset[str]
+    raw: str
+    about_refund: bool = False
 
     def sentence(self, position: int) -> str:
         found = self.draft.sentence_at(position)
@@ -101,7 +103,7 @@ def claims_of(check: Check) -> Iterator[Checked]:
             yield _amount(check, amount)
     for place in find_places(check.draft.text):
         yield from _place(check, place)
-    for status in find_statuses(check.draft.text, bounds):
+    for status in find_statuses(check.draft.text, bounds, check.about_refund):
         yield from _status(check, status)
 
 
@@ -169,19 +171,29 @@ def _of_another_order(check: Check, mention: NumberMention, subject: Subject) ->
 
 # ---- dates
 
+# Said of the talk itself as often as of an event ("anything else today?").
+_TODAY = frozenset(
+    {"today", "tonight", "今天", "今日", "今晚", "this morning", "this afternoon"}
+)
+_REFUND_FIELDS = frozenset({"requested_at", "settled_at", "expected_at"})
+
 
 def _date(check: Check, mention: DateMention) -> Iterator[Checked]:
     draft = check.draft
     clause = draft.clause_at(mention.start, mention.end)
     sentence = draft.sentence_at(mention.start)
     role = role_of(draft.text, mention.start, mention.end, clause, sentence.start)
-    if not role and mention.form == "relative":
+    if not role and mention.text.casefold() in _TODAY:
         return
     if mention.when.is_span and not role and check.is_echo(mention.text):
         return
     about = draft.about(mention.start)
     subjects = about.subjects
     allowed = FIELDS.get(role)
+    if allowed is not None and (
+        check.about_refund or _REFUND_WORD.search(check.sentence(mention.start))
+    ):
+        allowed |= _REFUND_FIELDS
     wrong_role = False
     for fact, moments in _moments(check, check.facts_about(subjects)):
         if not any(_says(mention, moment, check) for moment in moments):
@@ -261,7 +273,7 @@ def _amount(check: Check, mention: AmountMention) -> Checked:
             money.amount, money.currency
         ):
             continue
-        if is_refund != ("refunds[" in fact.path) or (
+        if (is_refund and "refunds[" not in fact.path) or (
             is_total and fact.name not in ("total", "amount")
         ):
             wrong_role = True
@@ -389,18 +401,17 @@ def _status_proof(
 
 
 def _phrase(check: Check, phrase: Phrase) -> Iterator[Checked]:
-    sentence = check.sentence(phrase.start)
-    if phrase.kind == "policy" and (
-        check.articles.tell(sentence) or check.articles.hold(phrase.text)
+    left, right = check.draft.clause_at(phrase.start, phrase.end)
+    clause = check.draft.text[left:right]
+    if phrase.kind in ("policy", "promise", "effect") and (
+        check.articles.tell(clause) or check.articles.hold(phrase.text)
     ):
-        return
-    if phrase.kind in ("promise", "effect") and check.articles.tell(sentence):
         return
     yield _refused(phrase.text, phrase.kind, "nothing_backs_it")
 
 
 def _contacts(check: Check) -> Iterator[tuple[Phrase, Checked]]:
-    for phrase in find_contacts(check.draft.text):
+    for phrase in find_contacts(check.raw):
         fact = _link(check, phrase.text)
         if fact is not None:
             yield phrase, _proved(phrase.text, "contact", fact, ())

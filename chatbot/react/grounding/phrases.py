@@ -38,7 +38,7 @@ _PROMISE = re.compile(
     r" (?:will|is going to|'ll) (?:\w+ )?(?:contact|get back|reach|call|e-?mail|follow|look|review|check|process|notify|help|ship|send|handle|deliver|be in touch)"
     r"|\b(?:will|should) (?:be )?(?:ship(?:ped)?|sent|dispatched|refunded|processed|cancelled|canceled|resolved|replaced|arrive|delivered|updated)(?: \w+){0,2} (?:soon|shortly|asap|as soon as possible|in no time|any (?:day|time|minute) now|very soon|right away|immediately)"
     r"|\b(?:bear with me|one moment|just a (?:moment|second|minute)|give me a (?:moment|second|minute)|hold on|hang tight|stay tuned|please wait while)\b"
-    r"|(?:稍后|随后|晚点|晚些时候|回头|稍晚)(?:[^,，。!！?？;；]{0,10})(?:再|会|为您|帮您|给您|跟进|回复|联系|通知|告知|查|处理)"
+    r"|(?:稍后|随后|晚点|晚些时候|回头|稍晚)(?:[^,，。!！?？;；]{0,10})(?:再(?!试|来|查询)|会|为您|帮您|给您|跟进|回复|联系|通知|告知|查|处理)"
     r"|(?:我|我们|小编|小二|客服|这边|工作人员|专员|专人|商家|仓库|快递员|快递|物流|同事|团队|系统|平台|有人|相关部门|卖家)[^,，。!！?？;；如若可能]{0,8}?(?:会|将|马上|立刻|立即|这就|去)[^,，。!！?？;；]{0,8}?"
     r"(?:查|核实|催|跟进|联系|反馈|通知|处理|安排|回复|退款|补发|发货|取消|修改|上报|转告|确认|提交|告知|解决|派送|配送|寄|办理|关注|答复|转接|协调|送)"
     r"|(?:会|将)(?:[^,，。!！?？;；]{0,4})(?:第一时间|尽快|马上|立即|及时|陆续|优先)(?:[^,，。!！?？;；]{0,8})(?:通知|联系|处理|回复|发货|发出|退款|安排|告知|解决|跟进|寄|送|补发|反馈|派)"
@@ -49,7 +49,7 @@ _PROMISE = re.compile(
 )
 # An offer, or a promise that waits for something the customer does, is none.
 _CONDITION = re.compile(
-    r"\b(?:if|once|when|whenever|as soon as|should you|would you like|just (?:tell|send|give|let)|tell me|send me"
+    r"\b(?:if (?:you|that|needed|necessary|so|it helps)|(?:once|when|whenever|as soon as|after) you|should you|would you like|just (?:tell|send|give|let)|tell me|send me"
     r"|give me|share|provide|let me know|happy to|glad to|can|could|unless|want me to)\b|如果|如需|若|要是|需要的话"
     r"|是否需要|要不要|可以(?:帮|为|给|联系|随时|再)|告诉我|请提供|提供|发给我|把|麻烦您|只要|的话|需要我|希望",
     re.I,

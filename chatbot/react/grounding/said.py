@@ -19,14 +19,14 @@ _TELLS_SHIPPED = frozenset(
     {
         _S.SHIPPED, _S.ON_THE_WAY, _S.PICKED_UP, _S.IN_TRANSIT, _S.OUT_FOR_DELIVERY,
         _S.DELIVERED, _S.DELIVERY_FAILED, _S.RETURNING, _S.RETURNED, _S.CANCELLED,
-        _S.UNPAID, _S.PACKED, _S.PENDING, _S.REFUNDED,
+        _S.UNPAID, _S.PACKED, _S.PENDING, _S.REFUNDED, _S.UNSHIPPED,
     }
 )  # fmt: skip
 # States that explain by themselves why there is no place or arrival time.
 _EXPLAINS_NONE = frozenset(
     {
         _S.UNPAID, _S.PAID, _S.PACKED, _S.CANCELLED, _S.DELIVERED, _S.RETURNED,
-        _S.REFUNDED, _S.PENDING, _S.RETURNING,
+        _S.REFUNDED, _S.PENDING, _S.RETURNING, _S.UNSHIPPED,
     }
 )  # fmt: skip
 _REFUND = frozenset(state for state in State if state.startswith("refund"))
