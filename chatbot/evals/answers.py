@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
@@ -21,7 +21,7 @@ from typing import Any, TextIO, TypeAlias
 from chatbot.assistant.proofs import PROOFS
 from chatbot.react.coverage import answer_covers_question
 from chatbot.react.types import Background, Coverage
-from chatbot.understanding.needs import Language, read_question
+from chatbot.understanding.needs import Language, Need, read_question
 from tools.contracts import Observation, ObservationStatus
 
 CASES = Path(__file__).parent / "cases"
@@ -36,7 +36,9 @@ Figures: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``verdict`` is "pass" or "reject"; ``kind`` says in what way."""
+    """``verdict`` is "pass" or "reject"; ``kind`` says in what way. ``needs``, where
+    there are any, stand for what the question asks, so that the rows judge this check
+    and not the reading of questions."""
 
     id: str
     lang: Language
@@ -45,6 +47,7 @@ class Row:
     answer: str
     verdict: str
     kind: str
+    needs: tuple[Need, ...] = ()
     secrets: tuple[str, ...] = ()
 
     @property
@@ -87,6 +90,7 @@ def _row(fields: Mapping[str, Any]) -> Row:
         answer=fields["answer"],
         verdict=fields["verdict"],
         kind=fields["kind"],
+        needs=tuple(Need(name) for name in fields.get("needs", ())),
         secrets=tuple(fields.get("secrets", ())),
     )
 
@@ -114,9 +118,12 @@ def judge(rows: Iterable[Row], known: Mapping[str, Observation]) -> list[Judged]
     judged = []
     for row in rows:
         started = time.perf_counter()
+        question = read_question(row.question, language=row.lang)
+        if row.needs:
+            question = replace(question, needs=row.needs, out_of_scope=False)
         coverage = answer_covers_question(
             row.answer,
-            question=read_question(row.question, language=row.lang),
+            question=question,
             observations=[known[name] for name in row.observations],
             proofs=PROOFS,
             background=Background(language=row.lang, time_zone=_TIME_ZONES[row.lang]),

@@ -174,7 +174,7 @@ def _names(facts: Sequence[Fact]) -> Collection[str]:
         if fact.kind == "name"
         and isinstance(fact.value, str)
         and 2 <= len(fact.value) <= 200
-        and not _claims_something(narrow(fact.value))
+        and (fact.tool == "search_help" or not _claims_something(narrow(fact.value)))
     }
 
 

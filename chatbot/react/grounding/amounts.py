@@ -16,7 +16,7 @@ _AFTER = (
 )
 _SUM = re.compile(
     rf"(?P<sym>{_BEFORE})\s?[¥￥$]?\s?(?P<n1>{_NUMBER})(?![\d])"
-    rf"|(?<![\d.,-])(?P<n2>{_NUMBER})\s?(?P<cur>{_AFTER})",
+    rf"|(?<![\d.-])(?<!\d,)(?P<n2>{_NUMBER})\s?(?P<cur>{_AFTER})",
     re.I,
 )
 _HAN_SUM = re.compile(

@@ -96,13 +96,17 @@ class Articles:
         return all(one in self._figures for one in _FIGURE.findall(sentence))
 
 
+_PARTICLES = re.compile(r"[哦呢啦哈嘛呀~亲您的了]")
+_FREE = re.compile(r"免运费|免邮费|免邮")
+
+
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text).casefold()
+    return _FREE.sub("包邮", re.sub(r"\s+", "", text).casefold())
 
 
 def _tokens(text: str) -> Iterable[str]:
     previous = ""
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(_PARTICLES.sub("", _FREE.sub("包邮", text))):
         word = match.group().casefold()
         if word.isascii():
             previous = ""

@@ -404,7 +404,7 @@ def _phrase(check: Check, phrase: Phrase) -> Iterator[Checked]:
     left, right = check.draft.clause_at(phrase.start, phrase.end)
     clause = check.draft.text[left:right]
     if phrase.kind in ("policy", "promise", "effect") and (
-        check.articles.tell(clause) or check.articles.hold(phrase.text)
+        check.articles.tell(clause) or check.articles.hold(clause)
     ):
         return
     yield _refused(phrase.text, phrase.kind, "nothing_backs_it")

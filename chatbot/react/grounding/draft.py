@@ -19,7 +19,7 @@ _ABBREVIATION = re.compile(
     re.I,
 )
 _CLAUSE = re.compile(
-    r"[，：()（）—]|[,:](?!\d)|\s-\s|\b(?:but|and|while|although|however|so)\b"
+    r"[，：()（）—]|(?<!\d)[,:]|[,:](?!\d)|\s-\s|\b(?:but|and|while|although|however|so)\b"
     r"|但是?|不过|而且?|并且?|可是|然后"
 )
 _JOIN = re.compile(

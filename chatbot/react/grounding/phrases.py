@@ -57,7 +57,7 @@ _CONDITION = re.compile(
 _DONE_EN = (
     r"cancel(?:l)?ed|submitted|refunded|requested|updated|changed|forwarded|escalated|contacted"
     r"|sent|created|opened|filed|placed|initiated|notified|processed|arranged|scheduled|booked|registered"
-    r"|reported|transferred|connected|passed|issued|started|raised|flagged|urged|asked the|informed|logged|noted|corrected|replaced|reserved|applied|approved|expedited|added|recorded|set up|put (?:in|through)|reshipped|removed|triggered"
+    r"|reported|transferred|connected|passed|issued|started|raised|flagged|urged|asked|informed|logged|noted|corrected|replaced|reserved|applied|approved|expedited|added|recorded|set up|put (?:in|through)|reshipped|removed|triggered"
 )
 _EFFECT = re.compile(
     rf"\b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|gone ahead and|successfully|personally|since))*\s(?:{_DONE_EN})\b"
@@ -81,7 +81,7 @@ _POLICY = re.compile(
     r"|\b(?:eligible|entitled|qualif(?:y|ies)) (?:for|to)\b|\bcompensat|\bgift card|\bvoucher|\bcoupon|\bdiscount of"
     r"|[七7]天(?:无理由|内可)|无理由退|(?:包邮|免运费|免邮|免费退|免费换|运费险|免费配送|免费上门)|运费(?:由|需)|运费[^。,，]{0,6}承担"
     r"|(?:根据|按照|依据)(?:我们|本店|平台|公司|店铺|商城)?的?(?:相关)?(?:规定|政策|规则|条款)|(?:一般|通常|正常|正常情况下|一般情况下|平均)[^,，。]{0,10}?(?:\d|[一二三四五六七八九十两]).{0,6}?(?:天|小时|工作日)"
-    r"|(?:不支持|不能|不可|支持|可以|可享受|享受)[^,，。]{0,6}(?:无理由|退换|退货退款|价保|保价)|赔付|赔偿|补偿|优惠券|代金券|红包|假一赔|质保|保修",
+    r"|(?:不支持|不能|不可|支持|可以(?!回答|查|帮|为|给)|可享受|享受)[^,，。]{0,6}(?:无理由|退换|退货退款|价保|保价)|赔付|赔偿|补偿|优惠券|代金券|红包|假一赔|质保|保修",
     re.I,
 )
 _URL = re.compile(

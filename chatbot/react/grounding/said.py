@@ -56,6 +56,8 @@ def _is_said(
 
 def _is_about(one: Checked, slot: Slot) -> bool:
     order, parcel = canonical(slot.order), canonical(slot.tracking_id)
+    if parcel and one.fact and one.fact.tracking not in (None, parcel):
+        return False
     if slot.order is None and parcel is None:
         return True
     for subject in one.subjects:
@@ -97,7 +99,8 @@ def _is_told(slot: Slot, about: Sequence[Checked], check: Check) -> bool:
     states = [one for one in about if one.state is not None]
     match slot.need:
         case Need.ORDER_STATUS:
-            return bool(states)
+            # Paid for long ago is no status.
+            return any(one.fact and one.fact.name != "paid_at" for one in states)
         case Need.SHIPPED:
             return any(_tells_shipped(one) for one in states) or any(
                 one.fact is not None and one.fact.name == "shipped_at" for one in about
@@ -114,7 +117,10 @@ def _is_told(slot: Slot, about: Sequence[Checked], check: Check) -> bool:
         case Need.TRACKING_ID:
             return _numbers_are_told(slot, check)
         case Need.REFUND_STATUS:
-            return any(one.state in _REFUND for one in states)
+            return any(
+                one.state in _REFUND and one.fact and one.fact.name != "requested_at"
+                for one in states
+            )
         case _:
             return _is_treated(slot, states, check)
 

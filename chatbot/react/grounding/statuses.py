@@ -32,8 +32,8 @@ _INNER_NOT = re.compile(r"没有|no\b|any\b|hasn|haven", re.IGNORECASE)
 
 _NOT = re.compile(
     r"(?:未|没有?|尚未|还没有?|并未|并没有?|不是|不曾|无|非|not|n't|nt|never|no|without|isnt|hasnt"
-    r"|neither|nor|rather than|instead of|yet to be|cannot)"
-    r"(?:[\s被完全正式能]|been|yet|be|even|actually|officially|marked|as|being|现在|成功|显示|have|has|is|are"
+    r"|neither|nor|nothing|none|nobody|rather than|instead of|yet to be|cannot)"
+    r"(?:[\s被完全正式能]|been|yet|be|even|actually|officially|marked|as|being|was|were|has|现在|成功|显示|have|has|is|are"
     r"|currently|fully){0,8}$",
     re.I,
 )
@@ -45,8 +45,8 @@ _UNREAL_BEFORE = re.compile(
     r"(?:\b(?:if|once|when|whether|after|until|till|unless|before|as soon as|in case|will"
     r"|would|should|could|can|may|might|must|shall|to be|'ll|going to|expected|estimated"
     r"|want|like|need|supposed|due|scheduled|planned|ever|how|every time|whenever|where|by)"
-    r"\b|如果|若|一旦|是否|有没有|有无|假如|要是|万一|等|待|预计|预期|将|会|请|需要|可以|能|可|想|要"
-    r"|无法|不能|没法|没办法|不便|不可|cannot|unable|能否|何时|什么时候|何处|申请|准备|打算|尽快|安排|等待|即将|帮您|为您|显示为?未)"
+    r"\b|如果|若|一旦|是否|有没有|有无|假如|要是|万一|等|待|预计|预期|将|会|(?<!申)请|需要|可以|能|可|想|要"
+    r"|无法|不能|没法|没办法|不便|不可|cannot|unable|能否|何时|什么时候|何处|准备|打算|尽快|安排|等待|即将|帮您|为您|显示为?未)"
     r"[^,，。;；]{0,60}$|前(?:能|可|会)?$",
     re.I,
 )
