@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from chatbot.chat import services
 from chatbot.chat.models import Conversation, Message
 from chatbot.chat.words import all_words
 from chatbot.understanding.needs import Language
@@ -18,7 +19,7 @@ def transcript_text(
 ) -> str:
     words = all_words(language)["page"]
     lines = [words["transcript_title"], ""]
-    for message in conversation.messages.order_by("seq"):
+    for message in services.transcript(conversation):
         lines += _lines(message, words, zone)
     return "\n".join(lines)
 

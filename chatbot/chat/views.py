@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from chatbot.chat.conversations import start_conversation, zone_of
+from chatbot.chat import services
 from chatbot.chat.demo import demo_people
 from chatbot.chat.models import Account, Conversation, Feedback
 from chatbot.chat.transcript import transcript_text
@@ -36,10 +36,8 @@ def home(request: HttpRequest) -> HttpResponse:
         if request.user.is_staff:
             return redirect("admin:index")
         raise PermissionDenied
-    newest = account.conversations.order_by("-updated_at").first()
-    if newest is None:
-        newest = start_conversation(account=account, now=timezone.now())
-    return redirect("conversation", newest.pk)
+    newest = services.conversations_of(account).first()
+    return redirect("conversation", (newest or _started(account)).pk)
 
 
 @require_POST
@@ -56,8 +54,10 @@ def try_as(request: HttpRequest, username: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_conversation(request: HttpRequest) -> HttpResponse:
-    started = start_conversation(account=_customer(request), now=timezone.now())
-    return redirect("conversation", started.pk)
+    """Start a conversation; one that nobody has written in yet is taken again."""
+    account = _customer(request)
+    unused = services.conversations_of(account).filter(last_seq=0).first()
+    return redirect("conversation", (unused or _started(account)).pk)
 
 
 @login_required
@@ -65,8 +65,8 @@ def new_conversation(request: HttpRequest) -> HttpResponse:
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     account = _customer(request)
     shown = get_object_or_404(account.conversations, pk=conversation_id)
-    conversations = list(account.conversations.order_by("-updated_at")[:_HISTORY])
-    zone = zone_of(account)
+    conversations = list(services.conversations_of(account)[:_HISTORY])
+    zone = services.zone_of(account)
     today = timezone.localtime(timezone=zone).date()
     for other in conversations:
         moment = timezone.localtime(other.updated_at, zone)
@@ -94,13 +94,18 @@ def transcript(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """The customer's own conversation as a text file, with the source of each fact."""
     account = _customer(request)
     shown = get_object_or_404(account.conversations, pk=conversation_id)
-    text = transcript_text(shown, language=page_language(), zone=zone_of(account))
-    day = timezone.localtime(timezone=zone_of(account)).strftime("%Y-%m-%d")
+    zone = services.zone_of(account)
+    text = transcript_text(shown, language=page_language(), zone=zone)
+    day = timezone.localtime(timezone=zone).strftime("%Y-%m-%d")
     return HttpResponse(
         text,
         content_type="text/plain; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="waybill-{day}.txt"'},
     )
+
+
+def _started(account: Account) -> Conversation:
+    return services.start_conversation(account=account, now=timezone.now())
 
 
 def _customer(request: HttpRequest) -> Account:
