@@ -9,5 +9,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path(REPORT_PATH.lstrip("/"), csp_report, name="csp-report"),
+    path("help/", include("tools.urls")),
     path("", include("chatbot.chat.urls")),
 ]

@@ -1,0 +1,53 @@
+"""A real Chromium before a real server: pages that report what goes wrong in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.journeys.pages import Visit
+from tests.servers.browser import FLAGS, chromium
+from tests.servers.processes import MissingPart
+from tests.servers.product import Product
+
+Visitor = Callable[..., Visit]
+
+
+# Playwright keeps an event loop running in this thread: it must be gone before another
+# package's asynchronous tests start.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    try:
+        path = chromium()
+    except MissingPart as missing:
+        pytest.fail(str(missing), pytrace=False)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[Visitor]:
+    """Opens a fresh browser profile on a product; no page may complain to the end.
+
+    ``visitor(product, "lin")`` signs in by the landing page's button; without a name one
+    stays outside. Further names go to Playwright's ``new_context``.
+    """
+    visits: list[Visit] = []
+
+    def visit(product: Product, name: str = "", **context: object) -> Visit:
+        options = {"locale": "en-GB", "reduced_motion": "reduce", **context}
+        opened = Visit(browser.new_context(**options), product.url)  # type: ignore[arg-type]
+        visits.append(opened)
+        if name:
+            opened.try_as(name)
+        return opened
+
+    yield visit
+    complaints = [complaint for one in visits for complaint in one.complaints]
+    for one in visits:
+        one.context.close()
+    assert not complaints
