@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from importlib.util import find_spec
 from typing import cast
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import CookieMiddleware
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.urls import path
@@ -18,19 +16,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 # Loads the apps: what is imported below needs them.
 pages = get_asgi_application()
 
+from chatbot.chat.consumers import ChatConsumer  # noqa: E402
 from chatbot.lifespan import Lifespan  # noqa: E402
 from chatbot.origins import SameOrigin  # noqa: E402
 from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
 
-routes = []
-if find_spec("chatbot.chat.consumers"):
-    consumer = import_module("chatbot.chat.consumers").ChatConsumer
-    routes.append(path("ws/chat/<uuid:conversation>/", consumer.as_asgi()))
+# The consumer asks for the session itself, through the bounded executor: the stock
+# middleware would send every socket of the process through one thread.
+routes = [path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi())]
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES),
-        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(routes))),
+        "websocket": SameOrigin(CookieMiddleware(URLRouter(routes))),
         "lifespan": Lifespan(),
     }
 )

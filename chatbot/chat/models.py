@@ -1,8 +1,8 @@
 """Conversations, their log, and the trace of each run.
 
 The log of a conversation is what its pages show: messages and steps, ordered by one
-``seq`` per conversation that is assigned under the conversation's row lock. The database
-is the truth; a socket only mirrors it.
+``seq`` per conversation that is assigned under the conversation's row lock. The
+database is the truth; a socket only mirrors it.
 """
 
 from __future__ import annotations
@@ -92,14 +92,18 @@ class Run(models.Model):
 
     A process claims it with one conditional UPDATE that raises ``fence``; every later
     write names that fence and is void once somebody else has claimed the run.
-    ``due_at`` is when the sweep may offer a queued run, ``lease_until`` when it may take
-    a running one away; ``crashes`` counts how often it had to. ``read_seq`` is the last
-    message of the customer that the loop has taken in.
+    ``due_at`` is when the sweep may offer a queued run, ``lease_until`` when it may
+    take a running one away; ``crashes`` counts how often it had to. ``read_seq`` is the
+    last message of the customer that the loop has taken in.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="runs"
+    )
+    # The stopped run whose question this one works out again.
+    retry_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="retries"
     )
     phase = models.CharField(
         max_length=8, choices=RunPhase.choices, default=RunPhase.QUEUED
@@ -115,7 +119,7 @@ class Run(models.Model):
     # What the audit lists filter by, kept beside the steps so that no list counts them.
     question = models.CharField(max_length=200, blank=True, default="")
     needs = models.JSONField(default=list)
-    numbers = models.CharField(max_length=400, blank=True, default="")
+    numbers = models.TextField(blank=True, default="")
     tools = models.CharField(max_length=200, blank=True, default="")
     tool_errors = models.CharField(max_length=200, blank=True, default="")
     steps_used = models.PositiveIntegerField(default=0)

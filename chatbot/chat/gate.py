@@ -1,0 +1,156 @@
+"""Who may open a socket, and whether they still may."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import ParamSpec, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user, get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import get_language_from_request
+
+from chatbot.chat.models import Account, Conversation, Run, RunPhase
+from chatbot.chat.problems import Forbidden, NotSignedIn
+from chatbot.understanding.needs import Language
+from chatbot.workflow.audit import record_audit
+from tools.contracts import Role
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_IN_DATABASE = "django.contrib.sessions.backends.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who is at a socket. ``credential`` changes with the person's password."""
+
+    session_key: str
+    user_id: int
+    account_id: int
+    credential: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    visitor: Visitor
+    last_seq: int
+    run: Mapping[str, str] | None
+
+
+def admit(session_key: str, conversation_id: UUID) -> Admitted:
+    """Let a customer in to their own conversation.
+
+    ``NotSignedIn`` without a living session; ``Forbidden``, noted in the audit, for a
+    conversation that is somebody else's or that there is not.
+    """
+    user = _signed_in(session_key)
+    if user is None:
+        raise NotSignedIn
+    account = Account.objects.filter(user_id=user.pk, role=Role.CUSTOMER).first()
+    own = Conversation.objects.filter(pk=conversation_id, account=account)
+    last_seq = own.values_list("last_seq", flat=True).first() if account else None
+    if account is None or last_seq is None:
+        _note_refusal(user, conversation_id)
+        raise Forbidden
+    run = Run.objects.filter(conversation_id=conversation_id)
+    active = run.exclude(phase=RunPhase.STOPPED).values("id", "phase").first()
+    return Admitted(
+        visitor=Visitor(session_key, user.pk, account.pk, user.password),
+        last_seq=last_seq,
+        run={"id": str(active["id"]), "phase": active["phase"]} if active else None,
+    )
+
+
+def as_visitor(
+    visitor: Visitor, service: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Call a service for a visitor who is still who they were.
+
+    ``NotSignedIn`` once they have logged out, were disabled or lost their role.
+    """
+    if not still_signed_in([visitor]):
+        raise NotSignedIn
+    return service(*args, **kwargs)
+
+
+def still_signed_in(visitors: Collection[Visitor]) -> set[Visitor]:
+    """Those whose session is alive, in two statements however many they are."""
+    if settings.SESSION_ENGINE != _IN_DATABASE:
+        return {visitor for visitor in visitors if _is_signed_in(visitor)}
+    alive = set(
+        Session.objects.filter(
+            session_key__in={visitor.session_key for visitor in visitors},
+            expire_date__gt=timezone.now(),
+        ).values_list("session_key", flat=True)
+    )
+    customers = dict(
+        get_user_model()
+        .objects.filter(
+            pk__in={visitor.user_id for visitor in visitors},
+            is_active=True,
+            account__role=Role.CUSTOMER,
+        )
+        .values_list("pk", "password")
+    )
+    return {
+        visitor
+        for visitor in visitors
+        if visitor.session_key in alive
+        and visitor.user_id in customers
+        # A new password ends other sessions, but not the one that it was set in.
+        and (customers[visitor.user_id] == visitor.credential or _is_signed_in(visitor))
+    }
+
+
+def language_of_request(
+    cookies: Mapping[str, str], headers: Collection[tuple[bytes, bytes]]
+) -> Language:
+    """The language of the page that opens the socket: its switch, or its browser."""
+    request = HttpRequest()
+    request.COOKIES = dict(cookies)
+    accepted = dict(headers).get(b"accept-language", b"").decode("latin-1")
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    return "zh" if get_language_from_request(request).startswith("zh") else "en"
+
+
+def _is_signed_in(visitor: Visitor) -> bool:
+    user = _signed_in(visitor.session_key)
+    return user is not None and user.pk == visitor.user_id
+
+
+def _signed_in(session_key: str) -> AbstractBaseUser | None:
+    """The active user of a session, checked as Django checks a request's."""
+    if not session_key:
+        return None
+    request = HttpRequest()
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    request.session = store(session_key)
+    user = get_user(request)
+    return user if isinstance(user, AbstractBaseUser) else None
+
+
+@transaction.atomic
+def _note_refusal(user: AbstractBaseUser, conversation_id: UUID) -> None:
+    logger.warning("user %s may not open conversation %s", user.pk, conversation_id)
+    # The chain of a conversation grows under its row lock.
+    there = Conversation.objects.select_for_update(no_key=True)
+    if there.filter(pk=conversation_id).exists():
+        record_audit(
+            "conversation.refused",
+            chain=str(conversation_id),
+            actor=user.get_username(),
+            ids={"user": user.pk},
+            now=timezone.now(),
+        )

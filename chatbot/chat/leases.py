@@ -1,0 +1,117 @@
+"""Who may work on a run: one conditional UPDATE decides, a fence marks the winner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Coalesce
+
+from chatbot.chat.models import Run, RunPhase
+
+# A run that took this many processes with it is not tried again.
+MAX_CRASHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run that is ours until its lease ends or somebody raises the fence."""
+
+    run_id: UUID
+    conversation_id: UUID
+    fence: int
+    crashes: int
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What happened to a run that this process works on, seen from the database."""
+
+    held: bool
+    cancelled: bool
+    last_seq: int
+
+
+def lease() -> timedelta:
+    return timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+def _free(now: datetime) -> Q:
+    return Q(phase=RunPhase.QUEUED) | Q(phase=RunPhase.RUNNING, lease_until__lt=now)
+
+
+def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
+    """Take a run that nobody works on; None if somebody does, or it has stopped."""
+    taken = Run.objects.filter(_free(now), pk=run_id).update(
+        phase=RunPhase.RUNNING,
+        fence=F("fence") + 1,
+        # Only a lease that ran out speaks of a death; one given back does not.
+        crashes=Case(
+            When(phase=RunPhase.RUNNING, then=F("crashes") + 1), default=F("crashes")
+        ),
+        lease_owner=owner,
+        lease_until=now + lease(),
+        started_at=Coalesce("started_at", Value(now)),
+    )
+    if not taken:
+        return None
+    run = Run.objects.only("conversation_id", "fence", "crashes", "lease_owner").get(
+        pk=run_id
+    )
+    if run.lease_owner != owner:
+        return None
+    return Claim(run.pk, run.conversation_id, run.fence, run.crashes)
+
+
+def due_runs(*, now: datetime, limit: int) -> Sequence[UUID]:
+    """Runs that wait for somebody, and runs whose owner died; the oldest first."""
+    free = Run.objects.filter(_free(now), due_at__lte=now)
+    runs = free.order_by("due_at").values_list("pk", flat=True)
+    return list(runs[:limit])
+
+
+def postpone(run_id: UUID, *, now: datetime, until: datetime) -> bool:
+    """Note that a free run was offered: it is not due again before ``until``."""
+    free = Run.objects.filter(_free(now), pk=run_id, due_at__lt=until)
+    return free.update(due_at=until) == 1
+
+
+def renew_leases(claims: Collection[Claim], *, owner: str, now: datetime) -> None:
+    """Say that this process is alive and still works on these."""
+    Run.objects.filter(
+        pk__in=[claim.run_id for claim in claims],
+        phase=RunPhase.RUNNING,
+        lease_owner=owner,
+    ).update(lease_until=now + lease())
+
+
+def give_back(claims: Collection[Claim], *, owner: str, now: datetime) -> int:
+    """Let go of runs so that others take them at once; how many they were."""
+    return Run.objects.filter(
+        pk__in=[claim.run_id for claim in claims],
+        phase=RunPhase.RUNNING,
+        lease_owner=owner,
+    ).update(phase=RunPhase.QUEUED, lease_until=None, lease_owner="", due_at=now)
+
+
+def news_of(claims: Collection[Claim]) -> dict[UUID, News]:
+    """For each of these runs: is it still ours, and what came in from outside."""
+    fences = {claim.run_id: claim.fence for claim in claims}
+    rows = Run.objects.filter(pk__in=fences).values_list(
+        "pk", "fence", "phase", "cancel_requested_at", "conversation__last_seq"
+    )
+    found = {
+        pk: News(
+            # A run that has just stopped under our fence was stopped by us.
+            held=fence == fences[pk] and phase != RunPhase.QUEUED,
+            cancelled=cancelled_at is not None,
+            last_seq=last_seq,
+        )
+        for pk, fence, phase, cancelled_at, last_seq in rows
+    }
+    gone = News(held=False, cancelled=False, last_seq=0)
+    return {run_id: found.get(run_id, gone) for run_id in fences}

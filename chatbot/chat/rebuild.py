@@ -1,0 +1,175 @@
+"""What a run starts from, put together again from the database alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, cast
+from uuid import UUID
+
+from django.conf import settings
+
+from chatbot.chat.models import Account, Conversation, Message, Run, Speaker, Step
+from chatbot.chat.stored import question_of, stored_event
+from chatbot.react import state as known
+from chatbot.react.types import Background, RunState, Turn
+from chatbot.understanding.needs import (
+    Language,
+    Question,
+    merge_questions,
+    read_question,
+)
+from tools.contracts import Actor, Role
+
+TURNS = 20
+MAX_RETRIES = 20  # of one question, looked back at
+_TOLD = (Speaker.CUSTOMER, Speaker.ASSISTANT, Speaker.STAFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """All that one run is worked out from.
+
+    ``read_seq`` is the last message that the state holds, ``unread`` are those after
+    it, ``last_seq`` is how far the conversation's log went when this was read.
+    """
+
+    actor: Actor
+    state: RunState
+    last_seq: int
+    read_seq: int
+    unread: list[Message]
+    cancelled: bool
+
+
+def rebuild_run(run_id: UUID) -> Basis | None:
+    """The basis of a claimed run; None if it was deleted, or nobody asked anything.
+
+    A run that has stored steps goes on after the last of them.
+    """
+    # The conversation is read first: what is written after that shows as a larger seq.
+    run = Run.objects.select_related("conversation__account").filter(pk=run_id).first()
+    if run is None:
+        return None
+    asked = _asked(run)
+    if not asked:
+        return None
+    account = run.conversation.account
+    background = _background(run, first_seq=asked[0].seq)
+    events = [stored_event(step) for step in run.steps.order_by("seq")]
+    if events:
+        state, read_seq = known.resume(background, events), run.read_seq
+    else:
+        question = _read(asked, background)
+        state, read_seq = RunState(background, question=question), asked[-1].seq
+    return Basis(
+        actor=actor_of(account, state.question),
+        state=state,
+        last_seq=run.conversation.last_seq,
+        read_seq=read_seq,
+        unread=[message for message in asked if message.seq > read_seq],
+        cancelled=run.cancel_requested_at is not None,
+    )
+
+
+def new_run(
+    conversation_id: UUID, *, now: datetime, retry_of: Run | None = None
+) -> Run:
+    """Make a queued run; under the conversation's row lock."""
+    return Run.objects.create(
+        conversation_id=conversation_id,
+        retry_of=retry_of,
+        created_at=now,
+        # The process that made it starts it at once; if it dies first, the sweep does.
+        due_at=now + timedelta(seconds=2 * settings.RUN_SWEEP_SECONDS),
+    )
+
+
+def _asked(run: Run) -> list[Message]:
+    """The customer's messages that this run answers, and that it tries again."""
+    runs = [run]
+    while runs[-1].retry_of is not None and len(runs) < MAX_RETRIES:
+        runs.append(runs[-1].retry_of)
+    messages = Message.objects.filter(run__in=runs, speaker=Speaker.CUSTOMER)
+    return list(messages.order_by("seq"))
+
+
+def unread_messages(run_id: UUID, *, after: int) -> Sequence[Message]:
+    """What the customer has said to this run since, oldest first."""
+    messages = Message.objects.filter(
+        run_id=run_id, speaker=Speaker.CUSTOMER, seq__gt=after
+    )
+    return list(messages.order_by("seq"))
+
+
+def actor_of(account: Account, question: Question | None = None) -> Actor:
+    """For whom the tools act: the account's own customer, whatever a message says."""
+    return Actor(
+        role=Role(account.role),
+        customer_id=account.customer_id or None,
+        language=question.language if question else language_of(account),
+        time_zone=account.time_zone,
+    )
+
+
+def language_of(account: Account) -> Language:
+    return "zh" if account.language.startswith("zh") else "en"
+
+
+def _background(run: Run, *, first_seq: int) -> Background:
+    conversation = run.conversation
+    account = conversation.account
+    earlier = _earlier_messages(conversation, before=first_seq)
+    return Background(
+        language=language_of(account),
+        time_zone=account.time_zone,
+        turns=tuple(
+            Turn(
+                cast("Literal['customer', 'assistant', 'staff']", message.speaker),
+                message.text,
+            )
+            for message in earlier
+        ),
+        earlier_questions=_earlier_questions(conversation, before=first_seq),
+        known_numbers=_numbers_seen(run),
+        handed_over=conversation.handovers.filter(closed_at=None).exists(),
+    )
+
+
+def _earlier_messages(conversation: Conversation, *, before: int) -> list[Message]:
+    messages = conversation.messages.filter(seq__lt=before, speaker__in=_TOLD)
+    return list(reversed(messages.order_by("-seq")[:TURNS]))
+
+
+def _earlier_questions(
+    conversation: Conversation, *, before: int
+) -> tuple[Question, ...]:
+    """As each run understood them; a run that others joined asked one thing in all."""
+    steps = Step.objects.filter(
+        conversation=conversation, kind__in=("started", "joined"), seq__lt=before
+    )
+    asked: dict[UUID, Question] = {}
+    for step in reversed(steps.order_by("-seq")[:TURNS]):
+        asked[step.run_id] = question_of(step)
+    return tuple(asked.values())
+
+
+def _numbers_seen(run: Run) -> frozenset[str]:
+    earlier = Run.objects.filter(conversation_id=run.conversation_id).exclude(pk=run.pk)
+    rows = earlier.exclude(numbers="").values_list("numbers", flat=True)
+    return frozenset(number for numbers in rows for number in numbers.split())
+
+
+def _read(asked: Sequence[Message], background: Background) -> Question:
+    said = [t.text for t in background.turns if t.speaker != "customer"]
+    questions: list[Question] = []
+    for message in asked:
+        questions.append(
+            read_question(
+                message.text,
+                earlier=(*background.earlier_questions, *questions),
+                previous_agent=said[-1] if said else "",
+            )
+        )
+    return merge_questions(questions)

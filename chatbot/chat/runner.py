@@ -1,0 +1,245 @@
+"""Executes one run: claim, rebuild, loop; each event is saved, then shown.
+
+Where it is executed does not matter: beside the sockets, in a worker, in a terminal. A
+run whose process dies goes on elsewhere after its last saved step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from chatbot.assistant.wiring import build_run
+from chatbot.chat import ending
+from chatbot.chat.journal import Entries, LeaseLost, journal
+from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run
+from chatbot.chat.models import Conversation, Message, Run, Speaker, Step
+from chatbot.chat.rebuild import Basis, new_run, rebuild_run, unread_messages
+from chatbot.chat.stored import numbers_in, step_row
+from chatbot.chat.stream import stream
+from chatbot.react.endings import ENDINGS
+from chatbot.react.loop import run_react
+from chatbot.react.signals import Signals
+from chatbot.react.types import (
+    Background,
+    Joined,
+    LoopEvent,
+    RunState,
+    Started,
+    Stopped,
+    StopReason,
+)
+from tools.database import in_database
+
+logger = logging.getLogger(__name__)
+
+# Whether a commit came through is not known then: the database has to say.
+DATABASE_AWAY = (OperationalError, InterfaceError)
+
+
+async def execute_run(
+    run_id: UUID,
+    *,
+    owner: str,
+    model_name: str | None = None,
+    taken: Callable[[Execution], None] = lambda execution: None,
+) -> UUID | None:
+    """Work a run out to its end, if nobody else does; ``taken`` hears once it is ours.
+
+    Gives the id of a run that has to follow, for messages that came too late for this
+    one. Where the database is away, or the task is cancelled, the run stays as it was
+    last saved and is taken up again when its lease ends or is given back.
+    """
+    claim = await in_database(claim_run, run_id, owner=owner, now=timezone.now())
+    if claim is None:
+        return None
+    execution = Execution(claim, model_name)
+    taken(execution)
+    try:
+        await execution.play()
+    except LeaseLost:
+        logger.info("run %s is somebody else's now", run_id)
+    except DATABASE_AWAY as error:
+        logger.warning("run %s waits for the database: %s", run_id, error)
+    except Exception as error:
+        logger.exception("run %s failed", run_id)
+        await execution.give_up(f"{type(error).__name__}: {error}")
+    return execution.next_run
+
+
+class Execution:
+    """A run in the hands of this process."""
+
+    def __init__(self, claim: Claim, model_name: str | None = None) -> None:
+        self.claim = claim
+        self.signals = Signals()
+        self.next_run: UUID | None = None
+        self._model_name = model_name
+        self._state = RunState(Background())
+        self._last_seq = 0  # how far we know the conversation's log
+        self._read_seq = 0  # the last message that the loop has taken in
+        self._offered: deque[int] = deque()  # seqs of the messages that it has not
+        self._keep: set[str] = set()  # numbers that redaction may spare
+
+    async def play(self) -> None:
+        """Run the loop to its end; raises what only the caller can settle."""
+        basis = await in_database(rebuild_run, self.claim.run_id)
+        if basis is None:
+            return
+        self._begin(basis)
+        if self.claim.crashes >= MAX_CRASHES:
+            await self.give_up("the processes that tried this run died")
+            return
+        parts = build_run(
+            actor=basis.actor,
+            background=basis.state.background,
+            model_name=self._model_name,
+        )
+        events = run_react(
+            basis.state,
+            model=parts.model,
+            tools=parts.tools,
+            observe=parts.observe,
+            limits=parts.limits,
+            proofs=parts.proofs,
+            signals=self.signals,
+            now=timezone.now,
+        )
+        async with aclosing(events):  # type: ignore[type-var]
+            async for event in events:
+                await self._save(event)
+
+    async def heed(self, news: News) -> None:
+        """Take in what others have written about this run."""
+        if news.cancelled:
+            self.signals.stop_with(StopReason.CANCELLED)
+        if news.last_seq > self._last_seq:
+            await self.take_in()
+
+    async def take_in(self) -> None:
+        """Give the loop what the customer has said since."""
+        after = self._offered[-1] if self._offered else self._read_seq
+        messages = await in_database(unread_messages, self.claim.run_id, after=after)
+        # Two calls may have read the same rows: each message is offered once.
+        after = self._offered[-1] if self._offered else self._read_seq
+        self._offer([message for message in messages if message.seq > after])
+
+    async def give_up(self, problem: str) -> None:
+        """End the run as ``internal_error``, honestly, whatever state it is in."""
+        stopped = _broken(self._state, problem, at=timezone.now())
+        try:
+            await self._save(stopped)
+        except LeaseLost:
+            logger.info("run %s is somebody else's now", self.claim.run_id)
+        except DATABASE_AWAY as error:
+            # It stays claimed until its lease ends; whoever takes it then tries again.
+            logger.warning("run %s could not be ended: %s", self.claim.run_id, error)
+
+    def _begin(self, basis: Basis) -> None:
+        self._state = basis.state
+        self._read_seq = basis.read_seq
+        self._last_seq = basis.last_seq
+        for event in basis.state.events:
+            self._keep |= numbers_in(event)
+        self._offer(basis.unread)
+        if basis.cancelled:
+            self.signals.stop_with(StopReason.CANCELLED)
+
+    def _offer(self, messages: list[Message]) -> None:
+        for message in messages:
+            self._offered.append(message.seq)
+            self.signals.messages.append(message.text)
+
+    async def _save(self, event: LoopEvent) -> None:
+        entries = self._entries(event)
+        written = await journal().write(entries)
+        heard_all = written.before <= self._last_seq
+        self._last_seq = written.before + len(entries.rows)
+        stream().publish(self.claim.conversation_id, entries.rows)
+        if isinstance(event, Stopped):
+            return
+        if written.cancelled:
+            self.signals.stop_with(StopReason.CANCELLED)
+        if not heard_all:
+            await self.take_in()
+
+    def _entries(self, event: LoopEvent) -> Entries:
+        self._keep |= numbers_in(event)
+        step = step_row(self.claim, event, keep=self._keep)
+        entries = Entries(self.claim, [step], at=event.at)
+        match event:
+            case Started():
+                entries.changes = ending.start_columns(event)
+                entries.changes["read_seq"] = self._read_seq
+            case Joined():
+                # The loop has emptied its signals just before it said so.
+                while len(self._offered) > len(self.signals.messages):
+                    self._read_seq = self._offered.popleft()
+                entries.changes = ending.question_columns(event.question)
+                entries.changes["read_seq"] = self._read_seq
+            case Stopped():
+                self._end(entries, step, event)
+            case _:
+                pass
+        return entries
+
+    def _end(self, entries: Entries, step: Step, stopped: Stopped) -> None:
+        answer = ending.answer_row(self.claim, stopped, self._state)
+        entries.rows = [answer, step]
+        step.body["duration_ms"] = _duration(self._state.started_at, stopped.at)
+        entries.changes = ending.end_columns(self._state, stopped)
+        entries.finish = partial(self._finish, stopped)
+
+    def _finish(self, stopped: Stopped) -> None:
+        """The rest of the end's transaction, under the conversation's row lock."""
+        conversations = Conversation.objects.filter(pk=self.claim.conversation_id)
+        conversations.update(updated_at=stopped.at)
+        hand_over = ending.hand_over_row(self.claim, stopped, self._state)
+        if hand_over is not None:
+            hand_over.save(force_insert=True)
+        self.next_run = _follow_up(self.claim, after=self._read_seq, now=stopped.at)
+
+
+def _follow_up(claim: Claim, *, after: int, now: datetime) -> UUID | None:
+    """A run for the messages that joined this one too late to be answered."""
+    run = Run.objects.only("cancel_requested_at").get(pk=claim.run_id)
+    late = Message.objects.filter(
+        run_id=claim.run_id, speaker=Speaker.CUSTOMER, seq__gt=after
+    )
+    if run.cancel_requested_at is not None:
+        # "Stop" means everything that was asked until then.
+        late = late.filter(created_at__gt=run.cancel_requested_at)
+    if not late.exists():
+        return None
+    following = new_run(claim.conversation_id, now=now)
+    late.update(run=following)
+    return following.pk
+
+
+def _broken(state: RunState, problem: str, *, at: datetime) -> Stopped:
+    language = state.question.language if state.question else state.background.language
+    words = ENDINGS[StopReason.INTERNAL_ERROR]
+    gap = " " if language == "en" else ""
+    return Stopped(
+        state.step,
+        StopReason.INTERNAL_ERROR,
+        gap.join((words.opening[language], words.closing[language])),
+        at,
+        hand_over=words.hand_over,
+        can_retry=words.can_retry,
+        problem=problem[:400],
+    )
+
+
+def _duration(started_at: datetime | None, stopped_at: datetime) -> int:
+    if started_at is None:
+        return 0
+    return round((stopped_at - started_at).total_seconds() * 1000)

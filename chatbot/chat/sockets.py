@@ -1,0 +1,121 @@
+"""The open sockets of a process, and the look that is taken at them all together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from time import monotonic
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from chatbot.chat.gate import Visitor, still_signed_in
+from chatbot.chat.limits import Comings
+from chatbot.chat.line import Line
+from chatbot.chat.loops import one_per_loop
+from chatbot.chat.models import Conversation
+from chatbot.chat.problems import (
+    IDLE,
+    NOT_ALLOWED,
+    NOT_SIGNED_IN,
+    SUPERSEDED,
+    CloseCode,
+)
+from chatbot.chat.stream import stream
+from tools.database import in_database
+
+logger = logging.getLogger(__name__)
+
+
+class OpenSocket:
+    """A socket that was let in; ``heard_at`` is when its page last said something."""
+
+    __slots__ = ("heard_at", "line", "opened_at", "visitor")
+
+    def __init__(self, visitor: Visitor, line: Line) -> None:
+        self.visitor = visitor
+        self.line = line
+        self.opened_at = self.heard_at = monotonic()
+
+
+class Sockets:
+    """Looks every few seconds, for all sockets at once, whether their logs have grown,
+    who has logged out and who has fallen asleep: no socket costs a timer or a query.
+    """
+
+    def __init__(self) -> None:
+        self.comings = Comings(most=settings.CHAT_NEW_SOCKETS_PER_MINUTE, seconds=60)
+        self._open: dict[OpenSocket, None] = {}
+        self._by_account: dict[int, list[OpenSocket]] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def enter(self, socket: OpenSocket) -> None:
+        """Take a socket in; where the customer has too many, their oldest one goes."""
+        own = self._by_account.setdefault(socket.visitor.account_id, [])
+        if len(own) >= settings.CHAT_MAX_SOCKETS:
+            own[0].line.close(SUPERSEDED)
+            self.leave(own[0])
+        self._by_account.setdefault(socket.visitor.account_id, []).append(socket)
+        self._open[socket] = None
+        stream().join(socket.line.conversation_id, socket.line)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_on(), name="sockets")
+
+    def leave(self, socket: OpenSocket) -> None:
+        if socket not in self._open:
+            return
+        del self._open[socket]
+        stream().leave(socket.line.conversation_id, socket.line)
+        own = self._by_account[socket.visitor.account_id]
+        own.remove(socket)
+        if not own:
+            del self._by_account[socket.visitor.account_id]
+
+    def close_all(self, code: CloseCode) -> None:
+        for socket in list(self._open):
+            socket.line.close(code)
+
+    async def _look_on(self) -> None:
+        while self._open:
+            await asyncio.sleep(settings.CHAT_POLL_SECONDS)
+            try:
+                await self.look()
+            except DatabaseError:
+                logger.warning("the sockets wait for the database", exc_info=True)
+
+    async def look(self) -> None:
+        """One look at every open socket."""
+        sockets = list(self._open)
+        self._close_sleepers(sockets)
+        visitors = {socket.visitor for socket in sockets}
+        welcome = await in_database(still_signed_in, visitors)
+        conversations = {socket.line.conversation_id for socket in sockets}
+        grown = await in_database(_last_seqs, conversations)
+        for socket in sockets:
+            last_seq = grown.get(socket.line.conversation_id)
+            if socket.visitor not in welcome:
+                socket.line.close(NOT_SIGNED_IN)
+            elif last_seq is None:
+                socket.line.close(NOT_ALLOWED)
+            else:
+                socket.line.grew_to(last_seq)
+
+    def _close_sleepers(self, sockets: Collection[OpenSocket]) -> None:
+        now = monotonic()
+        for socket in sockets:
+            silent = now - socket.heard_at >= settings.CHAT_IDLE_SECONDS
+            if silent or now - socket.opened_at >= settings.CHAT_ABSOLUTE_SECONDS:
+                socket.line.close(IDLE)
+
+
+sockets = one_per_loop(Sockets)
+
+
+def _last_seqs(conversation_ids: Collection[UUID]) -> dict[UUID, int]:
+    rows = Conversation.objects.filter(pk__in=conversation_ids)
+    return dict(rows.values_list("pk", "last_seq"))
