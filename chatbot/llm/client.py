@@ -56,11 +56,15 @@ class Endpoint:
 
 @dataclass(slots=True, weakref_slot=True)
 class Connection:
-    """The client, its free places, and what the endpoint was found not to take."""
+    """The client, its free places, and what was found out about the endpoint.
+
+    ``quirks`` names the optional fields that it refuses, and ``reasoning_content``
+    where it wants a model's hidden reasoning back with each call.
+    """
 
     client: AsyncOpenAI
     places: asyncio.Semaphore
-    refuses: set[str] = field(default_factory=set)
+    quirks: set[str] = field(default_factory=set)
 
 
 _connections: WeakKeyDictionary[

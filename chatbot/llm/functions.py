@@ -12,6 +12,7 @@ from chatbot.llm.strict_json import NotStrict, read_object
 from chatbot.react.types import AskCustomer, HandOver, Malformed, Proposal
 from chatbot.understanding.needs import Language
 from tools.contracts import Json, ToolCall, ToolSpec
+from tools.redaction import redact
 
 ASK_CUSTOMER = "ask_customer"
 HAND_OFF = "handoff_to_human"
@@ -165,7 +166,13 @@ def read_arguments(
         return _ask(call_id, given)
     if name == HAND_OFF:
         return _hand_off(call_id, given)
-    return ToolCall(call_id, name, given, " ".join(thought.split())[:MAX_THOUGHT])
+    return ToolCall(call_id, name, given, _note(thought, given))
+
+
+def _note(thought: str, given: Mapping[str, Json]) -> str:
+    """One line that staff and customers may see; the call's own numbers stay."""
+    keep = [value for value in given.values() if isinstance(value, str)]
+    return redact(" ".join(thought.split())[:MAX_THOUGHT], keep=keep) if thought else ""
 
 
 def _ask(call_id: str, given: Mapping[str, Json]) -> AskCustomer | Malformed:

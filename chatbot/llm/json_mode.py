@@ -74,12 +74,12 @@ def messages(
 
 
 def response_format(
-    tools: Sequence[ToolSpec], language: Language, refuses: Set[str]
+    tools: Sequence[ToolSpec], language: Language, quirks: Set[str]
 ) -> dict[str, object]:
     """The tightest ``response_format`` that the endpoint has not refused."""
-    if "response_format" in refuses:
+    if "response_format" in quirks:
         return {}
-    if "json_schema" in refuses:
+    if "json_schema" in quirks:
         return {"response_format": {"type": "json_object"}}
     return {
         "response_format": {

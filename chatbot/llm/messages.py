@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import orjson
@@ -27,6 +28,7 @@ from chatbot.react.types import (
 )
 from chatbot.understanding.needs import Need, Question
 from tools.contracts import Json, ToolCall
+from tools.redaction import redact
 
 MAX_TURNS = 20
 MAX_TURN_CHARACTERS = 2000
@@ -103,9 +105,17 @@ def entries(state: RunState, *, window: int, max_bytes: int) -> Iterator[Entry]:
 
 
 def chat_messages(
-    state: RunState, *, instructions: str, window: int, max_bytes: int
+    state: RunState,
+    *,
+    instructions: str,
+    window: int,
+    max_bytes: int,
+    reasoning: Mapping[str, str] | None = None,
 ) -> list[Message]:
-    """The messages of one model call, for an endpoint with native function calls."""
+    """The messages of one model call, for an endpoint with native function calls.
+
+    ``reasoning`` by call id goes back to endpoints that want it; None to all others.
+    """
     messages = opening(state, instructions)
     for entry in entries(state, window=window, max_bytes=max_bytes):
         match entry:
@@ -133,16 +143,30 @@ def chat_messages(
                 append(messages, "assistant", text)
             case Note(text):
                 append(messages, "user", text)
+    if reasoning is not None:
+        _send_back(reasoning, messages)
     return messages
+
+
+def _send_back(reasoning: Mapping[str, str], messages: list[Message]) -> None:
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        calls = message.get("tool_calls")
+        call_id = calls[0]["id"] if isinstance(calls, list) else ""
+        # Endpoints that want the field refuse it when it is missing or empty.
+        message["reasoning_content"] = reasoning.get(call_id) or " "
 
 
 def opening(state: RunState, instructions: str) -> list[Message]:
     """Instructions, the conversation so far, the question and what it asks."""
     question = _question(state)
     messages: list[Message] = [{"role": "system", "content": instructions}]
+    keep = _numbers(question, *state.background.earlier_questions)
+    keep |= state.background.known_numbers
     for turn in state.background.turns[-MAX_TURNS:]:
-        _append_turn(messages, turn)
-    append(messages, "user", question.text)
+        _append_turn(messages, turn, keep)
+    append(messages, "user", _without_people(question.text, keep))
     if checklist := _checklist(question):
         append(messages, "user", checklist)
     return messages
@@ -168,8 +192,22 @@ def arguments_with_thought(call: ToolCall) -> Mapping[str, Json]:
     )
 
 
-def _append_turn(messages: list[Message], turn: Turn) -> None:
-    text = turn.text[:MAX_TURN_CHARACTERS]
+def _numbers(*questions: Question) -> frozenset[str]:
+    return frozenset(
+        number
+        for one in questions
+        for number in (*one.order_numbers, *one.tracking_numbers, *one.bare_numbers)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _without_people(text: str, keep: frozenset[str]) -> str:
+    """The text without phones, addresses and secrets: no vendor needs them."""
+    return redact(text, keep=keep)
+
+
+def _append_turn(messages: list[Message], turn: Turn, keep: frozenset[str]) -> None:
+    text = _without_people(turn.text[:MAX_TURN_CHARACTERS], keep)
     if turn.speaker == "customer":
         append(messages, "user", text)
     elif turn.speaker == "assistant":

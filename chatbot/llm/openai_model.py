@@ -14,7 +14,7 @@ from chatbot.llm.client import Connection, Endpoint, connection
 from chatbot.llm.functions import functions, read_call
 from chatbot.llm.messages import chat_messages
 from chatbot.llm.stream import RawReply
-from chatbot.llm.transport import CallFailed, fetch
+from chatbot.llm.transport import REASONING, CallFailed, fetch
 from chatbot.llm.usage import estimated_usage
 from chatbot.react.types import (
     FinalAnswer,
@@ -29,6 +29,7 @@ from chatbot.understanding.needs import Language
 from tools.contracts import ToolSpec
 
 MAX_ANSWER = 4000
+MAX_REASONING = 32_000
 _BACKOFF = 0.5
 _THINKING = re.compile(r"\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
@@ -37,7 +38,9 @@ class OpenAIModel:
     """Proposes what a model at an OpenAI-compatible endpoint replies.
 
     ``instructions`` is the system text by language; ``window`` and ``max_bytes`` say
-    how much of the observations the model is shown. Holds nothing of a run.
+    how much of the observations the model is shown. One instance serves one run: what
+    an endpoint wants back of hidden reasoning is kept here until the run ends, and
+    nowhere else.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class OpenAIModel:
         self.window = window
         self.max_bytes = max_bytes
         self.name = endpoint.model
+        self._reasoning: dict[str, str] = {}
 
     async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
         """One whole reply within the endpoint's total deadline, or ``ModelError``.
@@ -85,8 +89,8 @@ class OpenAIModel:
                     await fetch(shared, self.endpoint, body), state, body
                 )
             except CallFailed as failed:
-                if failed.refused and failed.refused not in shared.refuses:
-                    shared.refuses.add(failed.refused)
+                if failed.quirk and failed.quirk not in shared.quirks:
+                    shared.quirks.add(failed.quirk)
                     continue
                 wait = self._wait_before_retry(failed, retries, deadline)
                 if wait is None:
@@ -123,6 +127,7 @@ class OpenAIModel:
                 instructions=self.instructions[language],
                 window=self.window,
                 max_bytes=self.max_bytes,
+                reasoning=self._reasoning if REASONING in shared.quirks else None,
             )
             body["tools"] = orjson.Fragment(functions(tools, language))
         else:
@@ -133,16 +138,19 @@ class OpenAIModel:
                 window=self.window,
                 max_bytes=self.max_bytes,
             )
-            body |= json_mode.response_format(tools, language, shared.refuses)
+            body |= json_mode.response_format(tools, language, shared.quirks)
         if self.endpoint.stream:
             body["stream"] = True
-            if "stream_options" not in shared.refuses:
+            if "stream_options" not in shared.quirks:
                 body["stream_options"] = {"include_usage": True}
         return orjson.dumps({**body, **self.endpoint.extra_body})
 
     def _reply(self, raw: RawReply, state: RunState, body: bytes) -> Reply:
         usage = raw.usage or _usage(raw, body)
         call_ids = _call_ids(state, len(raw.calls) or 1)
+        if raw.reasoning:
+            thinking = "".join(raw.reasoning)[:MAX_REASONING]
+            self._reasoning |= dict.fromkeys(call_ids, thinking)
         if raw.calls:
             # Text beside a call is thinking aloud: neither an answer nor a note.
             return Reply(
@@ -181,4 +189,4 @@ def _usage(raw: RawReply, body: bytes) -> Usage:
     written = "".join(raw.text) + "".join(
         f"{call.name}{call.arguments}" for call in raw.calls.values()
     )
-    return estimated_usage(body.decode(), written, raw.reasoned)
+    return estimated_usage(body.decode(), written, "".join(raw.reasoning))

@@ -38,12 +38,12 @@ class RawReply:
     finish_reason: str | None = None
     usage: Usage | None = None
     done: bool = False
-    reasoned: int = 0  # characters of hidden reasoning: counted, never kept
+    reasoning: list[str] = field(default_factory=list)
 
     @property
     def some(self) -> bool:
         """Whether anything of the reply has come."""
-        return bool(self.text or self.refusal or self.calls or self.reasoned)
+        return bool(self.text or self.refusal or self.calls or self.reasoning)
 
     def add_chunk(self, data: bytes) -> bool:
         """Take one chunk of a stream; whether it brought something of the reply."""
@@ -95,7 +95,7 @@ class RawReply:
             some = True
         for name in ("reasoning_content", "reasoning"):
             if isinstance(thinking := delta.get(name), str) and thinking:
-                self.reasoned += len(thinking)
+                self.reasoning.append(thinking)
                 some = True
         calls = delta.get("tool_calls")
         if calls is not None and not isinstance(calls, list):

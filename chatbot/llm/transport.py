@@ -16,6 +16,7 @@ from chatbot.react.types import ModelError
 
 # Fields that not every endpoint takes: left out once it has refused them.
 OPTIONAL_FIELDS = ("stream_options", "response_format", "json_schema")
+REASONING = "reasoning_content"
 _PASSING = frozenset({408, 409, 425, 429})
 _WORD = re.compile(r"[a-z][a-z0-9_]{1,40}")
 _UNKNOWN_FIELD = re.compile(
@@ -28,15 +29,15 @@ _UNKNOWN_FIELD = re.compile(
 class CallFailed(Exception):
     """A request that brought no whole reply.
 
-    ``partial`` is what had come; ``refused`` the optional field that the endpoint does
-    not take, or "" where that is not the reason.
+    ``partial`` is what had come; ``quirk`` names what the endpoint wants otherwise (see
+    ``Connection``), or is "" where that is not the reason.
     """
 
-    def __init__(self, error: ModelError, partial: RawReply, refused: str = "") -> None:
+    def __init__(self, error: ModelError, partial: RawReply, quirk: str = "") -> None:
         super().__init__(str(error))
         self.error = error
         self.partial = partial
-        self.refused = refused
+        self.quirk = quirk
 
 
 async def fetch(shared: Connection, endpoint: Endpoint, body: bytes) -> RawReply:
@@ -53,8 +54,7 @@ async def fetch(shared: Connection, endpoint: Endpoint, body: bytes) -> RawReply
         waited = endpoint.silence if reply.some else waited
         raise CallFailed(damaged(f"nothing came for {waited:g} s"), reply) from None
     except APIStatusError as error:
-        refused = _refused_field(error, body)
-        raise CallFailed(_status_error(error), reply, refused) from None
+        raise CallFailed(_status_error(error), reply, _quirk(error, body)) from None
     except APIConnectionError:
         raise CallFailed(damaged("the endpoint cannot be reached"), reply) from None
     except httpx2.HTTPError:
@@ -154,11 +154,13 @@ def _retry_after(headers: httpx2.Headers) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _refused_field(error: APIStatusError, body: bytes) -> str:
+def _quirk(error: APIStatusError, body: bytes) -> str:
     if error.status_code not in (400, 422):
         return ""
     sent = [name for name in OPTIONAL_FIELDS if f'"{name}"'.encode() in body]
     said = error.response.text[:4000]
+    if REASONING in said:
+        return REASONING
     named = [name for name in sent if name in said]
     if not named and _UNKNOWN_FIELD.search(said):
         named = sent

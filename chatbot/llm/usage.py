@@ -15,10 +15,10 @@ def estimated_tokens(text: str) -> int:
     return wide + (len(text) - wide) // 4 + 1
 
 
-def estimated_usage(prompt: str, completion: str, reasoned: int = 0) -> Usage:
-    """``reasoned`` is the length of the hidden reasoning, which is paid for as well."""
+def estimated_usage(prompt: str, completion: str, reasoning: str = "") -> Usage:
+    """Hidden ``reasoning`` is paid for like any other text."""
     return Usage(
         estimated_tokens(prompt),
-        estimated_tokens(completion) + reasoned // 2,
+        estimated_tokens(completion + reasoning),
         estimated=True,
     )

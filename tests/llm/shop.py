@@ -183,7 +183,11 @@ class Shop:
                         for name in ("order_id", "status", "placed_at", "total")
                     }
                     | {"summary": "Teapot", "parcels": one["parcels"]}
-                    for one in self.orders.values()
+                    for one in sorted(
+                        self.orders.values(),
+                        key=lambda one: str(one["placed_at"]),
+                        reverse=True,
+                    )
                 ]
                 return {"orders": rows, "total_orders": len(rows)}
             case "get_order":

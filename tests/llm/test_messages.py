@@ -303,3 +303,14 @@ def test_the_id_stays_the_first_required_argument() -> None:
 def test_no_function_takes_a_customer() -> None:
     text = json.dumps(function_list(TOOLS, "en"))
     assert not {"customer_id", "user", "actor"} & set(text.split('"'))
+
+
+def test_phones_and_addresses_stay_here_and_order_numbers_go() -> None:
+    state = asked(
+        "O-204 到哪了？我的电话 13800138000",
+        turns=(Turn("customer", "我住在人民路 12 号 3 栋 501 室，单号 O-204"),),
+    )
+    text = contents(state)
+    assert "O-204" in text
+    assert "13800138000" not in text
+    assert "501" not in text

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.react.types import AskCustomer, FinalAnswer, HandOver, Malformed, Usage
+from chatbot.react.types import (
+    AskCustomer,
+    FinalAnswer,
+    HandOver,
+    Malformed,
+    Turn,
+    Usage,
+)
 from tests.llm.helpers import TOOLS, asked, model, observed
 from tests.servers.model_server import ModelServer, call, say
 from tools.contracts import ToolCall
@@ -194,3 +201,29 @@ async def test_a_question_back_with_wrong_arguments_is_refused(
     server.play(call("ask_customer", **arguments))
     reply = await model(server).propose(asked(), TOOLS)
     assert [type(one) for one in reply.proposals] == [Malformed]
+
+
+async def test_reasoning_goes_back_only_to_an_endpoint_that_wants_it(
+    server: ModelServer,
+) -> None:
+    first = {**call("get_order", order_id="O-204"), "reasoning": "SECRET THOUGHTS"}
+    server.play(first, {**say("It has shipped."), "wants_reasoning": True})
+    adapter = model(server)
+    state = asked(turns=(Turn("customer", "Hi"), Turn("assistant", "Hello")))
+    reply = await adapter.propose(state, TOOLS)
+    observed(state, "get_order", {"order_id": "O-204"}, {"status": "shipped"})
+    told = await adapter.propose(state, TOOLS)
+    assert told.proposals == (FinalAnswer("It has shipped."),)
+    assert "SECRET" not in repr((reply, told, state))
+    asked_first, refused, taken = server.requests
+    assert "SECRET" not in repr((asked_first, refused))
+    sent = [
+        one["reasoning_content"] for one in taken["messages"] if "tool_calls" in one
+    ]
+    assert sent == ["SECRET THOUGHTS"]
+
+
+async def test_a_note_shows_nobodys_phone(server: ModelServer) -> None:
+    server.play(call("get_order", order_id="O-204", thought="call 13800138000 first"))
+    reply = await model(server).propose(asked(), TOOLS)
+    assert "13800138000" not in repr(reply)

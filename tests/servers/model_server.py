@@ -20,6 +20,7 @@ and, beside these, faults of the wire (they combine with "call", "calls" and "sa
     {"pause": seconds}      between chunks
     {"usage": false}        no usage is sent
     {"reasoning": text}     hidden reasoning before the rest
+    {"wants_reasoning": true}  HTTP 400 for an assistant message without its reasoning
     {"refuses": [field]}    HTTP 400 for a request with one of these fields; the entry
                             is consumed by the next request without them
 
@@ -138,8 +139,17 @@ class ModelServer:
             if name in request:
                 await _send(writer, 400, _error(f"Unrecognized argument: {name}"))
                 return True
+        if entry.get("wants_reasoning") and _lacks_reasoning(request["messages"]):
+            problem = "The reasoning_content must be passed back to the API."
+            await _send(writer, 400, _error(problem))
+            return True
         self._played += 1
         return await _play(entry, request, writer)
+
+
+def _lacks_reasoning(messages: Sequence[dict[str, Any]]) -> bool:
+    said = [one for one in messages if one["role"] == "assistant"]
+    return not all(one.get("reasoning_content") for one in said)
 
 
 async def _play(
