@@ -18,6 +18,7 @@ from chatbot.chat.admin_lists import (
     DayFilter,
     DurationFilter,
     ModelFilter,
+    StopFilter,
     TokenFilter,
     ToolErrorFilter,
     ToolFilter,
@@ -114,7 +115,7 @@ class RunAdmin(AuditAdmin):
         "customer",
         "ended",
         "tool_line",
-        "steps_used",
+        "steps",
         "tokens",
         "took",
     )
@@ -122,7 +123,7 @@ class RunAdmin(AuditAdmin):
     list_display_links = ("asked",)
     list_filter = (
         DayFilter,
-        "stop_reason",
+        StopFilter,
         ToolFilter,
         ToolErrorFilter,
         ModelFilter,
@@ -171,6 +172,10 @@ class RunAdmin(AuditAdmin):
         return format_html(
             '{} <span class="tag tag-warn">{}</span>', run.tools, run.tool_errors
         )
+
+    @admin.display(description=lazy_word("col_steps"))
+    def steps(self, run: Run) -> int:
+        return run.steps_used
 
     @admin.display(description=lazy_word("col_tokens"))
     def tokens(self, run: Run) -> str:

@@ -17,6 +17,7 @@ from django.utils.functional import cached_property
 
 from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, word
+from chatbot.react.types import StopReason
 from tools.contracts import ObservationStatus, canonical_number
 
 Choices: TypeAlias = list[tuple[str, str]]
@@ -38,6 +39,18 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     def cut(self) -> bool:
         """Whether there may be more rows than these pages show."""
         return self.count >= self.MOST
+
+
+class StopFilter(admin.SimpleListFilter):
+    title = lazy_word("col_stop_reason")
+    parameter_name = "stop_reason"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(reason, reason) for reason in StopReason]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Run]) -> QuerySet[Run]:
+        reason = self.value()
+        return rows.filter(stop_reason=reason) if reason else rows
 
 
 class ToolFilter(admin.SimpleListFilter):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from chatbot.chat import services
 from chatbot.chat.models import Conversation, Message
 from chatbot.chat.words import all_words
-from chatbot.understanding.needs import Language
+from chatbot.understanding.kinds import Language
 
 
 def transcript_text(

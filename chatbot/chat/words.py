@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.functional import lazy
 from django.utils.translation import get_language
 
-from chatbot.understanding.needs import Language
+from chatbot.understanding.kinds import Language
 
 _FOLDER = Path(__file__).parent / "word_lists"
 

@@ -1,6 +1,9 @@
 // The end of a run: the answer with its proof, links and choices, and what one can do next.
 
 import { el, icon, refresh } from "./dom.js";
+import { say } from "./wording.js";
+
+const MOST = 3; // facts named on a chip; the sheet shows all
 
 export function answerView(page) {
   const text = el("p", { class: "answer-text" });
@@ -48,14 +51,15 @@ function chips(evidence, part, page) {
   const { wording } = page;
   const buttons = evidence.map((proof) => {
     const facts = list(proof.facts).map((fact) => fact.text || String(fact.value ?? ""));
-    const label = [...new Set(facts)].filter(Boolean).join(", ") || proof.tool;
+    const label = [...new Set(facts)].filter(Boolean).slice(0, MOST).join(", ") || proof.tool;
     return el(
       "button",
       {
         type: "button",
         class: "chip",
         "aria-haspopup": "dialog",
-        "data-observation": proof.observation,
+        "aria-label": say(wording.words.evidence_open, { text: label }),
+        title: facts.join(", "),
         onclick: (event) => page.openEvidence(part.run, proof, event.currentTarget),
       },
       icon("check"),

@@ -84,7 +84,7 @@ function liveText(part, { wording, stopping }) {
   if (stopping()) return words.stopping;
   const last = part.steps.at(-1);
   if (!last) return part.model ? words.reading : words.thinking;
-  if (last.kind === "call" && !last.observed) return wording.call(last);
+  if (last.kind === "call" && !last.observed) return words.waiting;
   return last.kind === "call" ? words.writing : words.thinking;
 }
 
@@ -140,7 +140,7 @@ function callDetails(step, { wording }) {
       el(
         "span",
         { class: `stop-outcome stop-outcome-${tone(step)}` },
-        step.observed ? wording.outcome(step) : words.thinking,
+        step.observed ? wording.outcome(step) : "",
       ),
       timeOf(step.at, wording),
       icon("chevron", "icon chevron"),
