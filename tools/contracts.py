@@ -1,4 +1,4 @@
-"""The words that the gateway, the loop and the workflow share. Standard library only."""
+"""The words that gateway, loop and workflow share. Standard library only."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ class ToolSpec:
     """One tool as the registry carries it and as a model may see it.
 
     ``parameters`` is a closed JSON schema (``additionalProperties: false``) that never
-    names the customer: identity comes from the ``Actor``. ``fields`` are the only fields
-    of a result that leave the gateway, by their top-level name. ``timeout`` is in seconds.
+    names the customer: identity comes from the ``Actor``. ``fields`` are the only
+    fields of a result that leave the gateway, by their top-level name. ``timeout`` is
+    in seconds.
     """
 
     name: str
@@ -109,8 +110,8 @@ class ObservationStatus(StrEnum):
 class Observation:
     """What a tool really returned, validated: the only source of facts in an answer.
 
-    ``fields`` hold the tool's declared fields only. ``source`` names the system that was
-    asked ("shop", "carrier:sf", "help"). ``observed_at`` is aware and in UTC.
+    ``fields`` hold the tool's declared fields only. ``source`` names the system that
+    was asked ("shop", "carrier", "help"). ``observed_at`` is aware and in UTC.
     ``call_id`` ties it to its ``ToolCall``; ``id`` ("obs-3") is unique within a run.
     ``retryable`` says that the same call may succeed later.
     """
@@ -196,21 +197,25 @@ def argument_problem(spec: ToolSpec, arguments: Mapping[str, Json]) -> str | Non
     object with properties, required, and per property type, enum, minLength, maxLength,
     minimum, maximum. Unknown names are refused; nothing is converted.
     """
-    properties = spec.parameters.get("properties")
+    properties = _object(spec.parameters.get("properties"))
     required = spec.parameters.get("required")
-    assert isinstance(properties, dict)
     for name in arguments:
         if name not in properties:
-            return f"unknown argument {name!r}; known: {', '.join(properties) or 'none'}"
+            return (
+                f"unknown argument {name!r}; known: {', '.join(properties) or 'none'}"
+            )
     for needed in required if isinstance(required, list) else ():
         if needed not in arguments:
             return f"argument {needed!r} is missing"
     for name, value in arguments.items():
-        schema = properties[name]
-        assert isinstance(schema, dict)
+        schema = _object(properties[name])
         if problem := _value_problem(name, schema, value):
             return problem
     return None
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def _value_problem(name: str, schema: Mapping[str, Json], value: Json) -> str | None:

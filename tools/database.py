@@ -28,9 +28,7 @@ async def in_database(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     return await asyncio.get_running_loop().run_in_executor(_executor(), unit)
 
 
-def _with_a_live_connection(
-    fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-) -> T:
+def _with_a_live_connection(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     close_old_connections()
     try:
         return fn(*args, **kwargs)

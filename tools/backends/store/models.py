@@ -1,0 +1,276 @@
+"""The embedded shop: customers, products, orders, parcels, money.
+
+Amounts are integers in minor units of the order's currency. Numbers that people type
+have a ``*_key`` beside them, their canonical form, by which they are looked up.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from tools.contracts import OrderStatus, ParcelStatus, RefundStatus, canonical_number
+
+
+def _choices(
+    enum: type[OrderStatus] | type[ParcelStatus] | type[RefundStatus],
+) -> list[tuple[str, str]]:
+    return [(member.value, member.value.replace("_", " ")) for member in enum]
+
+
+class Customer(models.Model):
+    id = models.CharField(primary_key=True, max_length=64)
+    name = models.CharField(max_length=120)
+    email = models.EmailField(blank=True, default="")
+    phone = models.CharField(max_length=32, blank=True, default="")
+    language = models.CharField(max_length=2, default="en")
+    time_zone = models.CharField(max_length=64, default="UTC")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PostalAddress(models.Model):
+    """The fields of an address, for whatever has one."""
+
+    recipient = models.CharField(max_length=120, blank=True, default="")
+    phone = models.CharField(max_length=32, blank=True, default="")
+    address1 = models.CharField(max_length=200, blank=True, default="")
+    address2 = models.CharField(max_length=200, blank=True, default="")
+    city = models.CharField(max_length=100, blank=True, default="")
+    state = models.CharField(max_length=100, blank=True, default="")
+    zip = models.CharField(max_length=20, blank=True, default="")
+    country = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class Address(PostalAddress):
+    """One of a customer's addresses; at most one is the default."""
+
+    customer = models.ForeignKey(
+        Customer, on_delete=models.CASCADE, related_name="addresses"
+    )
+    is_default = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "addresses"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["customer"],
+                condition=Q(is_default=True),
+                name="address_one_default_per_customer",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.city}, {self.address1}"
+
+
+class PaymentKind(models.TextChoices):
+    CREDIT_CARD = "credit_card"
+    PAYPAL = "paypal"
+    GIFT_CARD = "gift_card"
+    ALIPAY = "alipay"
+    WECHAT_PAY = "wechat_pay"
+
+
+class PaymentMethod(models.Model):
+    """A way to pay; only a gift card has a balance."""
+
+    id = models.CharField(primary_key=True, max_length=64)
+    customer = models.ForeignKey(
+        Customer, on_delete=models.CASCADE, related_name="payment_methods"
+    )
+    kind = models.CharField(max_length=16, choices=PaymentKind.choices)
+    brand = models.CharField(max_length=40, blank=True, default="")
+    last_four = models.CharField(max_length=4, blank=True, default="")
+    balance = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(balance__isnull=True) | Q(balance__gte=0),
+                name="payment_method_balance_not_negative",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.last_four}".strip()
+
+
+class Product(models.Model):
+    id = models.CharField(primary_key=True, max_length=64)
+    name = models.CharField(max_length=200)
+    name_zh = models.CharField(max_length=200, blank=True, default="")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Variant(models.Model):
+    """What can be bought of a product: one value for each of its options."""
+
+    id = models.CharField(primary_key=True, max_length=64)
+    product = models.ForeignKey(
+        Product, on_delete=models.CASCADE, related_name="variants"
+    )
+    options = models.JSONField(default=dict)
+    price = models.BigIntegerField()
+    currency = models.CharField(max_length=3, default="CNY")
+    available = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return f"{self.product_id} {self.id}"
+
+
+class Carrier(models.Model):
+    """Who carries parcels. ``tracking_url`` has ``{number}`` where the number goes."""
+
+    code = models.CharField(primary_key=True, max_length=32)
+    name = models.CharField(max_length=80)
+    name_zh = models.CharField(max_length=80, blank=True, default="")
+    tracking_url = models.CharField(max_length=200, blank=True, default="")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Order(PostalAddress):
+    """An order with its own copy of the delivery address."""
+
+    number = models.CharField(max_length=64, unique=True)
+    number_key = models.CharField(max_length=64, unique=True, editable=False)
+    customer = models.ForeignKey(
+        Customer, on_delete=models.CASCADE, related_name="orders"
+    )
+    status = models.CharField(max_length=16, choices=_choices(OrderStatus))
+    currency = models.CharField(max_length=3, default="CNY")
+    total = models.BigIntegerField()
+    placed_at = models.DateTimeField()
+    paid_at = models.DateTimeField(null=True, blank=True)
+    shipped_at = models.DateTimeField(null=True, blank=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+    note = models.TextField(blank=True, default="")
+    # For staff alone: it never leaves the shop through a tool.
+    internal_remark = models.TextField(blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["customer", "-placed_at"])]
+
+    def __str__(self) -> str:
+        return self.number
+
+    def clean_fields(self, exclude: set[str] | None = None) -> None:  # type: ignore[override]
+        self.number_key = canonical_number(self.number)
+        super().clean_fields(exclude=exclude)
+
+
+class OrderLine(models.Model):
+    """``title``, ``price`` and ``options`` as they were when the order was placed."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="lines")
+    variant = models.ForeignKey(
+        Variant, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    title = models.CharField(max_length=200)
+    quantity = models.PositiveIntegerField(default=1)
+    price = models.BigIntegerField()
+    options = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Parcel(models.Model):
+    """One of an order's parcels; it may lack its number although it has left."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="parcels")
+    carrier = models.ForeignKey(Carrier, on_delete=models.PROTECT)
+    tracking_number = models.CharField(max_length=64, blank=True, default="")
+    tracking_key = models.CharField(
+        max_length=64, blank=True, default="", editable=False, db_index=True
+    )
+    status = models.CharField(max_length=16, choices=_choices(ParcelStatus))
+    shipped_at = models.DateTimeField(null=True, blank=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+    estimated_delivery_at = models.DateTimeField(null=True, blank=True)
+    lines = models.ManyToManyField(OrderLine, blank=True, related_name="parcels")
+
+    def __str__(self) -> str:
+        return self.tracking_number or f"parcel of {self.order_id}"
+
+    def clean_fields(self, exclude: set[str] | None = None) -> None:  # type: ignore[override]
+        self.tracking_key = canonical_number(self.tracking_number)
+        super().clean_fields(exclude=exclude)
+
+
+class TrackingEvent(models.Model):
+    """What a carrier reported, where and when, in the words of the place's language."""
+
+    parcel = models.ForeignKey(Parcel, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    time_zone = models.CharField(max_length=64, default="UTC")
+    status = models.CharField(max_length=16, choices=_choices(ParcelStatus))
+    place = models.CharField(max_length=100, blank=True, default="")
+    text = models.CharField(max_length=300, blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["parcel", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.place}"
+
+
+class PaymentDirection(models.TextChoices):
+    PAYMENT = "payment"
+    REFUND = "refund"
+
+
+class Payment(models.Model):
+    """The ledger: every movement of money of an order, never changed afterwards."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="payments")
+    direction = models.CharField(max_length=8, choices=PaymentDirection.choices)
+    amount = models.BigIntegerField()
+    method = models.ForeignKey(
+        PaymentMethod, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(amount__gt=0), name="payment_amount_positive"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.direction} {self.amount}"
+
+
+class Refund(models.Model):
+    """A refund on its way; when it has settled, the ledger holds it as well."""
+
+    number = models.CharField(max_length=64, unique=True)
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="refunds")
+    status = models.CharField(max_length=16, choices=_choices(RefundStatus))
+    amount = models.BigIntegerField()
+    method = models.ForeignKey(
+        PaymentMethod, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    requested_at = models.DateTimeField()
+    settled_at = models.DateTimeField(null=True, blank=True)
+    expected_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(amount__gt=0), name="refund_amount_positive"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.number

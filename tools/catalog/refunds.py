@@ -1,0 +1,57 @@
+"""Reads about money on its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tools.backends import backend
+from tools.catalog.results import RefundResult, iso, money
+from tools.catalog.tool import Raw, Tool
+from tools.contracts import Actor, Effect, Json, Role, ToolSpec
+from tools.errors import NotFound
+
+
+async def _get_refund(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
+    order_id = str(arguments["order_id"])
+    refunds = await backend().refunds(actor.customer_id or "", order_id)
+    if refunds is None:
+        raise NotFound("no such order of this customer")
+    return {
+        "order_id": order_id,
+        "refunds": [
+            {
+                "refund_id": refund.refund_id,
+                "status": refund.status,
+                "amount": money(refund.amount),
+                "requested_at": iso(refund.requested_at),
+                "settled_at": iso(refund.settled_at),
+                "expected_at": iso(refund.expected_at),
+                "method": refund.method,
+            }
+            for refund in refunds
+        ],
+    }
+
+
+GET_REFUND = Tool(
+    spec=ToolSpec(
+        name="get_refund",
+        description={
+            "en": "Look up the refunds of one order: status, amount, times.",
+            "zh": "查询一个订单的退款：状态、金额、时间。",
+        },
+        parameters={
+            "type": "object",
+            "properties": {
+                "order_id": {"type": "string", "minLength": 1, "maxLength": 64}
+            },
+            "required": ["order_id"],
+            "additionalProperties": False,
+        },
+        effect=Effect.READ,
+        fields=tuple(RefundResult.model_fields),
+        roles=frozenset({Role.CUSTOMER}),
+    ),
+    run=_get_refund,
+    result=RefundResult,
+)

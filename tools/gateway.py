@@ -1,0 +1,137 @@
+"""THE ONE DOOR to every tool: who may pass, how long it may take, what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+import orjson
+from django.conf import settings
+from pydantic import ValidationError
+
+from tools.catalog import CATALOG
+from tools.catalog.tool import Raw, Tool
+from tools.contracts import (
+    Actor,
+    Json,
+    Observation,
+    ObservationStatus,
+    RetryClass,
+    ToolCall,
+    ToolSpec,
+    argument_problem,
+)
+from tools.errors import BadArguments, BadResult, ToolDenied, ToolError
+from tools.permissions import allowed, visible
+from tools.timeouts import run_tool_with_timeout
+
+logger = logging.getLogger(__name__)
+
+# Seconds before a read that failed is tried once more.
+RETRY_PAUSE = 0.2
+
+
+def visible_tools(actor: Actor) -> tuple[ToolSpec, ...]:
+    """What a model that works for this actor may be shown."""
+    return tuple(tool.spec for tool in CATALOG.values() if visible(tool.spec, actor))
+
+
+async def observe(call: ToolCall, *, actor: Actor, observation_id: str) -> Observation:
+    """Make a read and say what came of it; raises nothing that a tool may expect.
+
+    "Not yours" and "no such" are the same observation after the same query. A failure
+    that may pass is tried once more within the tool's time. What the tool did not
+    declare is dropped.
+    """
+    began = perf_counter()
+    attempts = 0
+    fields: Mapping[str, Json] = {}
+    status, message, retryable = ObservationStatus.OK, "", False
+    tool = CATALOG.get(call.name)
+    try:
+        if tool is None:
+            raise ToolDenied("no such tool")
+        _admit(tool, call, actor)
+        deadline = began + min(tool.spec.timeout, settings.TOOL_TIMEOUT_SECONDS)
+        while True:
+            attempts += 1
+            try:
+                fields = await _read(tool, call, actor, deadline)
+                break
+            except ToolError as error:
+                if not _once_more(error, tool, attempts, deadline):
+                    raise
+                await asyncio.sleep(RETRY_PAUSE)
+    except ToolError as error:
+        status, message, retryable = error.status, str(error), error.retryable
+        if status is not ObservationStatus.NOT_FOUND:
+            logger.warning("tool %s: %s after %s tries", call.name, status, attempts)
+    return Observation(
+        id=observation_id,
+        call_id=call.id,
+        tool=call.name,
+        arguments=call.arguments,
+        status=status,
+        fields=fields,
+        observed_at=datetime.now(UTC),
+        source=tool.source if tool else "gateway",
+        message=message,
+        retryable=retryable,
+        duration_ms=round((perf_counter() - began) * 1000),
+        attempts=attempts,
+    )
+
+
+def _admit(tool: Tool, call: ToolCall, actor: Actor) -> None:
+    if problem := argument_problem(tool.spec, call.arguments):
+        raise BadArguments(problem)
+    if not allowed(tool.spec, call.arguments, actor):
+        raise ToolDenied("not allowed for this actor")
+
+
+async def _read(
+    tool: Tool, call: ToolCall, actor: Actor, deadline: float
+) -> Mapping[str, Json]:
+    seconds = max(0.0, deadline - perf_counter())
+    raw = await run_tool_with_timeout(tool, actor, call.arguments, seconds=seconds)
+    return validated_observation(tool, raw)
+
+
+def _once_more(error: ToolError, tool: Tool, attempts: int, deadline: float) -> bool:
+    return (
+        error.retryable
+        and tool.spec.retry is RetryClass.ONCE
+        and attempts == 1
+        and perf_counter() + RETRY_PAUSE < deadline
+    )
+
+
+def validated_observation(tool: Tool, raw: Raw) -> Mapping[str, Json]:
+    """The declared fields of a result, each of its declared kind, in a bounded size.
+
+    Raises ``BadResult`` where a declared field is missing or of another kind: a status
+    that is none of the known ones is no status.
+    """
+    try:
+        fields: dict[str, Any] = tool.result.model_validate(raw).model_dump(mode="json")
+    except ValidationError as error:
+        places = {".".join(map(str, one["loc"])) for one in error.errors()}
+        raise BadResult(f"undeclared result in {', '.join(sorted(places))}") from error
+    return _shortened(fields, settings.REACT_MAX_OBSERVATION_BYTES)
+
+
+def _shortened(fields: dict[str, Any], limit: int) -> dict[str, Any]:
+    """Whole rows are taken off the end of the longest list until the rest fits."""
+    while len(orjson.dumps(fields)) > limit:
+        lists = [
+            value for value in fields.values() if isinstance(value, list) and value
+        ]
+        if not lists:
+            raise BadResult("the result is too large")
+        longest = max(lists, key=lambda rows: len(orjson.dumps(rows)))
+        del longest[len(longest) // 2 if len(longest) > 4 else -1 :]
+    return fields
