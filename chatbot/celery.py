@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 
 app = Celery("waybill")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def _refuse_unsafe_servers(**_: Any) -> None:
+    from chatbot.safety_live import worker_problems
+
+    # Celery logs what a signal's handler raises and goes on; not so with an exit.
+    if problems := worker_problems():
+        sys.exit("Unsafe servers for production:\n- " + "\n- ".join(problems))

@@ -18,12 +18,22 @@ SPARE_CONNECTIONS = 10
 
 
 async def refuse_unsafe_servers() -> None:
-    """Raise with every problem named, in production only."""
+    """For a web process: raise with every problem named, in production only."""
     if settings.PRODUCTION:
-        refuse(await in_database(server_problems))
+        refuse(await in_database(_web_problems))
 
 
-def server_problems() -> tuple[str, ...]:
+def worker_problems() -> tuple[str, ...]:
+    """For a Celery worker: every problem in one sentence; none in demo."""
+    if not settings.PRODUCTION:
+        return ()
+    found = (*_database_problems(settings), *_redis_problems(settings))
+    # The worker forks next: its children must not share this connection.
+    connection.close()
+    return found
+
+
+def _web_problems() -> tuple[str, ...]:
     return (
         *_database_problems(settings),
         *_redis_problems(settings),

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import dj_database_url
 import django_stubs_ext
-from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
 
 from chatbot.env import (
     env_bool,
@@ -24,6 +20,7 @@ from chatbot.env import (
 )
 from chatbot.keys import demo_key
 from chatbot.react.types import Limits
+from chatbot.stores import channel_layer, database
 
 # Lets admin classes and query sets name their model in brackets, as the types do.
 django_stubs_ext.monkeypatch()
@@ -147,6 +144,9 @@ CHAT_MESSAGES_BURST = env_int(
 )
 CHAT_MAX_QUEUED = env_int("CHAT_MAX_QUEUED", 5, low=1, high=100, unit="messages")
 CHAT_MAX_SOCKETS = env_int("CHAT_MAX_SOCKETS", 3, low=1, high=100, unit="sockets")
+CHAT_NEW_SOCKETS_PER_MINUTE = env_int(
+    "CHAT_NEW_SOCKETS_PER_MINUTE", 10, low=1, high=100_000, unit="sockets"
+)
 CHAT_IDLE_SECONDS = env_seconds("CHAT_IDLE_SECONDS", 900, low=5, high=86_400)
 CHAT_ABSOLUTE_SECONDS = env_seconds(
     "CHAT_ABSOLUTE_SECONDS", 43_200, low=60, high=604_800
@@ -154,8 +154,15 @@ CHAT_ABSOLUTE_SECONDS = env_seconds(
 CHAT_POLL_SECONDS = env_seconds("CHAT_POLL_SECONDS", 5, low=0.1, high=60)
 
 RUN_IN = env_choice("RUN_IN", "process", ("process", "worker"))
+RUN_MAX_AT_ONCE = env_int("RUN_MAX_AT_ONCE", 600, low=1, high=10_000, unit="runs")
 RUN_LEASE_SECONDS = env_seconds("RUN_LEASE_SECONDS", 15, low=1, high=600)
 RUN_SWEEP_SECONDS = env_seconds("RUN_SWEEP_SECONDS", 1, low=0.1, high=60)
+
+# Hosts of carriers' own tracking pages: answers link to no other site.
+TRACKING_LINK_HOSTS = env_list(
+    "TRACKING_LINK_HOSTS",
+    ("www.sf-express.com", "www.zto.com", "www.yto.net.cn", "www.ems.com.cn"),
+)
 
 # ---- database
 
@@ -170,71 +177,19 @@ DATABASE_STATEMENT_SECONDS = env_seconds(
     "DATABASE_STATEMENT_SECONDS", 3, low=0, high=3_600
 )
 DATABASE_LOCK_SECONDS = env_seconds("DATABASE_LOCK_SECONDS", 2, low=0, high=3_600)
-
-
-def _database(url: str) -> dict[str, Any]:
-    try:
-        parsed: dict[str, Any] = dict(
-            dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
-        )
-    except (ValueError, KeyError):
-        # The URL holds a password: no message may repeat it.
-        problem = "DATABASE_URL is not a database's address."
-        raise ImproperlyConfigured(problem) from None
-    options = parsed.setdefault("OPTIONS", {})
-    if parsed["ENGINE"].endswith("sqlite3"):
-        # A deferred transaction that turns to writing fails at once with "database is
-        # locked", whatever the timeout; an immediate one waits its turn.
-        options |= {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
-        }
-    elif parsed["ENGINE"].endswith("postgresql"):
-        options.setdefault("connect_timeout", 5)
-        options["options"] = (
-            f"-c statement_timeout={int(DATABASE_STATEMENT_SECONDS * 1000)}"
-            f" -c lock_timeout={int(DATABASE_LOCK_SECONDS * 1000)}"
-        )
-    else:
-        raise ImproperlyConfigured("DATABASE_URL must name SQLite or PostgreSQL.")
-    return parsed
-
-
-if not DATABASE_URL:
-    raise ImproperlyConfigured("DATABASE_URL is not set.")
-DATABASES = {"default": _database(DATABASE_URL)}
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+DATABASES = {
+    "default": database(
+        DATABASE_URL,
+        statement_seconds=DATABASE_STATEMENT_SECONDS,
+        lock_seconds=DATABASE_LOCK_SECONDS,
+    )
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Redis: wake-ups and tasks, never the truth
 
 REDIS_URL = env_secret("REDIS_URL")
-CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
-}
-if REDIS_URL:
-    CHANNEL_LAYERS["default"] = {
-        # Pub/sub, for it keeps its groups over a restart of Redis and has no capacity
-        # past which wake-ups vanish; the core layer loses both.
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {
-            "hosts": [
-                {
-                    "address": REDIS_URL,
-                    # redis-py 8 would close a socket that was silent for 5 s.
-                    "socket_timeout": None,
-                    "socket_connect_timeout": 5,
-                    "socket_keepalive": True,
-                    "health_check_interval": 15,
-                    # The first use after a restart of Redis meets a closed connection.
-                    "retry": Retry(ExponentialBackoff(cap=1, base=0.05), retries=2),
-                }
-            ]
-        },
-    }
-
+CHANNEL_LAYERS = {"default": channel_layer(REDIS_URL)}
 CELERY_BROKER_URL = env_secret("CELERY_BROKER_URL", REDIS_URL or "memory://")
 CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_TASK_ALWAYS_EAGER", False)
 CELERY_TASK_ACKS_LATE = env_bool("CELERY_TASK_ACKS_LATE", True)
