@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import cast
 
+from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.sessions import CookieMiddleware
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.urls import path
@@ -21,14 +21,12 @@ from chatbot.lifespan import Lifespan  # noqa: E402
 from chatbot.origins import SameOrigin  # noqa: E402
 from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
 
-# The consumer asks for the session itself, through the bounded executor: the stock
-# middleware would send every socket of the process through one thread.
-routes = [path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi())]
+sockets = URLRouter([path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi())])
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES),
-        "websocket": SameOrigin(CookieMiddleware(URLRouter(routes))),
+        "websocket": SameOrigin(AuthMiddlewareStack(sockets)),
         "lifespan": Lifespan(),
     }
 )
