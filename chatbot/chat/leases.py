@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, PositiveSmallIntegerField, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from chatbot.chat.models import Run, RunPhase
@@ -51,7 +51,9 @@ def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
         fence=F("fence") + 1,
         # Only a lease that ran out speaks of a death; one given back does not.
         crashes=Case(
-            When(phase=RunPhase.RUNNING, then=F("crashes") + 1), default=F("crashes")
+            When(phase=RunPhase.RUNNING, then=F("crashes") + 1),
+            default=F("crashes"),
+            output_field=PositiveSmallIntegerField(),
         ),
         lease_owner=owner,
         lease_until=now + lease(),

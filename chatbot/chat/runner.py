@@ -83,6 +83,7 @@ class Execution:
         self.signals = Signals()
         self.next_run: UUID | None = None
         self._model_name = model_name
+        self._begun = False
         self._state = RunState(Background())
         self._last_seq = 0  # how far we know the conversation's log
         self._read_seq = 0  # the last message that the loop has taken in
@@ -126,6 +127,8 @@ class Execution:
 
     async def take_in(self) -> None:
         """Give the loop what the customer has said since."""
+        if not self._begun:
+            return  # what is there now will be read, what comes after will be heard
         after = self._offered[-1] if self._offered else self._read_seq
         messages = await in_database(unread_messages, self.claim.run_id, after=after)
         # Two calls may have read the same rows: each message is offered once.
@@ -144,6 +147,7 @@ class Execution:
             logger.warning("run %s could not be ended: %s", self.claim.run_id, error)
 
     def _begin(self, basis: Basis) -> None:
+        self._begun = True
         self._state = basis.state
         self._read_seq = basis.read_seq
         self._last_seq = basis.last_seq
