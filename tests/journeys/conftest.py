@@ -29,6 +29,25 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+# One person plays every customer here, within a minute.
+UNHURRIED = {
+    "CHAT_MESSAGES_PER_MINUTE": "1000",
+    "CHAT_MESSAGES_BURST": "1000",
+    "CHAT_MAX_SOCKETS": "100",
+    "CHAT_NEW_SOCKETS_PER_MINUTE": "10000",
+}
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The demo as `make run` gives it, but for the limits on one customer's pace."""
+    installed = Product(tmp_path_factory.mktemp("journeys"), UNHURRIED)
+    installed.prepare()
+    installed.start()
+    yield installed
+    installed.stop()
+
+
 @pytest.fixture
 def visitor(browser: Browser) -> Iterator[Visitor]:
     """Opens a fresh browser profile on a product; no page may complain to the end.

@@ -22,7 +22,12 @@ PATIENCE = 20_000  # ms; a loaded machine is slow, and no test measures time
 expect.set_options(timeout=PATIENCE)
 
 # What Chromium logs when a server goes away or a page does; not the page's fault.
-_HARMLESS = ("net::ERR_CONNECTION", "WebSocket connection to", "favicon")
+_HARMLESS = (
+    "net::ERR_CONNECTION",
+    "net::ERR_INTERNET",
+    "WebSocket connection to",
+    "favicon",
+)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.journeys.conftest import Visitor
+from tests.journeys.conftest import UNHURRIED, Visitor
 from tests.journeys.pages import Wire
 from tests.journeys.shop import write_note
 from tests.servers.model_server import ModelServer, call, model_server_thread, say
@@ -36,8 +36,7 @@ def slow(
             "OPENAI_API_KEY": "sk-test",
             "OPENAI_BASE_URL": model.base_url,
             "LLM_MODEL": "scripted",
-            "CHAT_MESSAGES_PER_MINUTE": "1000",
-            "CHAT_MESSAGES_BURST": "1000",
+            **UNHURRIED,
         },
     )
     product.prepare()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.journeys.conftest import Visitor
+from tests.journeys.conftest import UNHURRIED, Visitor
 from tests.journeys.pages import Visit
 from tests.journeys.shop import tables
 from tests.servers.product import Product
@@ -53,7 +53,7 @@ STAFF_PAGES = (
 
 @pytest.fixture(scope="module")
 def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    product = Product(tmp_path_factory.mktemp("poisoned"))
+    product = Product(tmp_path_factory.mktemp("poisoned"), UNHURRIED)
     product.prepare()
     product.manage(
         "shell",
