@@ -23,7 +23,7 @@ from chatbot.react.types import (
     StopReason,
     Turn,
 )
-from chatbot.understanding.needs import read_question
+from chatbot.understanding.needs import Question, read_question
 from tests.llm.helpers import TOOLS
 from tests.llm.shop import NOW, Shop
 from tools.contracts import ToolSpec, canonical_number
@@ -76,7 +76,7 @@ class Conversation:
     known: frozenset[str] = frozenset()
 
     async def ask(self, text: str) -> Played:
-        earlier = []
+        earlier: list[Question] = []
         for turn in self.turns:
             if turn.speaker == "customer":
                 earlier.append(read_question(turn.text, earlier=earlier))

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from chatbot.llm.offline.phrases import Phrases, phrases_for
-from chatbot.llm.offline.seen import NOT_THERE, Seen, rows, text, tracking_ids
+from chatbot.llm.offline.seen import (
+    NOT_THERE,
+    Seen,
+    has_article,
+    rows,
+    text,
+    tracking_ids,
+)
 from chatbot.llm.offline.target import Target
 from chatbot.react.facts import parse_money, parse_time
 from chatbot.react.grounding.evidence import zone_of
@@ -246,7 +253,7 @@ class _Writer:
 
     def _found_an_article(self) -> bool:
         found = self.seen.help
-        return found is not None and bool(rows(found.fields, "articles"))
+        return found is not None and has_article(found)
 
     def _as_of(self) -> Iterator[str]:
         """When the oldest fact of the answer was true, in the customer's zone."""

@@ -24,6 +24,27 @@ NOTES: Mapping[Language, Mapping[str, str]] = {
         "search_help": "在帮助中心查找相关规则",
     },
 }
+# What the help centre is searched for, by the wish; the first that fits.
+HELP_QUERIES: Mapping[Language, Mapping[Need | Topic, str]] = {
+    "en": {
+        Topic.DAMAGED: "damaged or faulty item",
+        Topic.WRONG_ITEM: "wrong item received",
+        Topic.MISSING_ITEM: "missing item in the parcel",
+        Topic.EXCHANGE: "exchange an item",
+        Topic.REFUND_REQUEST: "how to get a refund",
+        Need.INVOICE: "invoice",
+        Need.RETURN: "how to return an item",
+    },
+    "zh": {
+        Topic.DAMAGED: "商品损坏",
+        Topic.WRONG_ITEM: "收到错误的商品",
+        Topic.MISSING_ITEM: "少发商品",
+        Topic.EXCHANGE: "换货",
+        Topic.REFUND_REQUEST: "怎么退款",
+        Need.INVOICE: "发票",
+        Need.RETURN: "怎么退货",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from chatbot.llm.offline import compose
-from chatbot.llm.offline.phrases import NOTES, phrases_for
-from chatbot.llm.offline.seen import Seen, tracking_ids
+from chatbot.llm.offline.phrases import HELP_QUERIES, NOTES, phrases_for
+from chatbot.llm.offline.seen import Seen, has_article, tracking_ids
 from chatbot.llm.offline.target import Target, find_target
 from chatbot.react.types import (
     AskCustomer,
@@ -22,6 +22,7 @@ from tools.contracts import Json, ObservationStatus, ToolCall, ToolSpec
 
 MAX_ORDERS = 3
 MAX_PARCELS = 3
+MAX_QUERY = 200
 # Enough for the longest question, and well under any limit of a run.
 MAX_CALLS = 7
 
@@ -174,13 +175,33 @@ def _next_call(
     for parcel in question.tracking_numbers[:MAX_PARCELS]:
         wanted.append(("track_shipment", "tracking_id", parcel))
     if reads_help(question) and not target.choices:
-        wanted.append(("search_help", "query", " ".join(question.text.split())[:200]))
+        wanted += [
+            ("search_help", "query", query) for query in _queries(question, seen)
+        ]
     # What does not exist has neither parcels nor refunds.
     return [
         one
         for one in wanted
         if not (one[0] == "get_refund" and _is_missing(seen, one[2]))
     ]
+
+
+def _queries(question: Question, seen: Seen) -> Iterator[str]:
+    """What to search the help centre for; a second time only where nothing was found.
+
+    A rule is looked for in the customer's own words, what is always the same (a return,
+    an invoice) under its name.
+    """
+    names = HELP_QUERIES[question.language]
+    wishes = frozenset(question.needs) | question.topics
+    named = [query for wish, query in names.items() if wish in wishes]
+    own_words = " ".join(question.text.split())[:MAX_QUERY]
+    queries = [own_words] if Need.POLICY in question.needs or not named else []
+    for query in [*queries, *named[:1]]:
+        yield query
+        found = seen.get("search_help", query)
+        if found is None or has_article(found):
+            return
 
 
 def _is_missing(seen: Seen, order: str) -> bool:

@@ -64,10 +64,17 @@ class Seen:
 
     @property
     def help(self) -> Observation | None:
+        """The search that found an article, else the last one."""
+        searches = [
+            one for (tool, _), one in self.by_call.items() if tool == "search_help"
+        ]
         return next(
-            (one for (tool, _), one in self.by_call.items() if tool == "search_help"),
-            None,
+            (one for one in searches if has_article(one)), (searches or [None])[-1]
         )
+
+
+def has_article(search: Observation) -> bool:
+    return bool(rows(search.fields, "articles"))
 
 
 def _key(arguments: Mapping[str, Json]) -> str:
