@@ -25,7 +25,6 @@ help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(RUNTIME) ## Start the assistant with its demo shop on http://127.0.0.1:8000 (PORT=8123 for another)
-	@$(BIN)/python manage.py migrate --verbosity 0
 	@$(BIN)/python manage.py bootstrap
 	@exec $(BIN)/uvicorn chatbot.asgi:application --host 127.0.0.1 --port $(PORT) $(UVICORN)
 

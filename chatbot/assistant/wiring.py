@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from chatbot.assistant.proofs import PROOFS
-from chatbot.llm.client import Endpoint
 from chatbot.llm.offline_model import OfflineModel
-from chatbot.llm.openai_model import OpenAIModel
 from chatbot.react.model import Model
 from chatbot.react.types import Background, Limits, Proof
 from chatbot.understanding.needs import Language
 from tools import gateway
 from tools.contracts import Actor, Observation, ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from chatbot.llm.client import Endpoint
+
+# The openai package takes a second of processor time to load: at start where a model
+# will be called, so that no run waits for it; never where none will be.
+if settings.OPENAI_API_KEY:
+    import_module("chatbot.llm.openai_model")
 
 _INSTRUCTIONS = Path(__file__).with_name("instructions.md")
 
@@ -64,6 +72,8 @@ def build_model(model_name: str | None, limits: Limits) -> Model:
         case "offline":
             return OfflineModel()
         case "openai":
+            from chatbot.llm.openai_model import OpenAIModel
+
             return OpenAIModel(
                 endpoint_from_settings(),
                 instructions=instructions(),
@@ -98,6 +108,8 @@ def limits_from_settings() -> Limits:
 
 def endpoint_from_settings() -> Endpoint:
     """The model endpoint; a missing or impossible setting is named."""
+    from chatbot.llm.client import Endpoint
+
     for name in ("OPENAI_API_KEY", "LLM_MODEL"):
         if not getattr(settings, name):
             raise ImproperlyConfigured(f"{name} is not set.")

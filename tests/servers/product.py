@@ -50,7 +50,6 @@ class Product:
         )
 
     def prepare(self) -> None:
-        self.manage("migrate", "--verbosity", "0")
         self.manage("bootstrap")
 
     def start(self) -> None:

@@ -39,8 +39,10 @@ PEOPLE = (
 
 class Command(BaseCommand):
     help = (
-        "Make the staff groups; in the demo also the shop and its people. Repeatable."
+        "Make the staff groups; in the demo also tables, shop and people. Repeatable."
     )
+    # The checks load every page; `make run` starts the server right after, which does.
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -48,8 +50,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, quiet: bool, **options: Any) -> None:
+        demo = settings.ENVIRONMENT == "demo"
+        if demo:
+            call_command("migrate", verbosity=0)
         make_groups()
-        if settings.ENVIRONMENT != "demo":
+        if not demo:
             return
         if "seed_store" in get_commands():
             call_command("seed_store", verbosity=0)
