@@ -8,6 +8,8 @@ from datetime import datetime
 
 from chatbot.react.facts import Fact, Money
 from chatbot.react.grounding.evidence import Evidence, Subject
+from chatbot.react.grounding.status_words import State
+from chatbot.react.grounding.statuses import proof_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,10 @@ class RefundRecord:
 
 @dataclass(frozen=True, slots=True)
 class OrderRecord:
-    """Times are in the customer's zone; what was not observed is empty or None."""
+    """Times are in the customer's zone; what was not observed is empty or None.
+
+    ``has_shipped``: something of it has left, whatever the order's own status says.
+    """
 
     order_id: str
     status: str = ""
@@ -46,6 +51,7 @@ class OrderRecord:
     total: Money | None = None
     parcels: tuple[ParcelRecord, ...] = ()
     refunds: tuple[RefundRecord, ...] = ()
+    has_shipped: bool = False
 
 
 def order_record(evidence: Evidence, order: str) -> OrderRecord:
@@ -66,6 +72,7 @@ def order_record(evidence: Evidence, order: str) -> OrderRecord:
             for tracking in evidence.parcels_of(order)
         ),
         refunds=tuple(_refunds(facts, evidence)),
+        has_shipped=proof_of(State.SHIPPED, negated=False, facts=facts) is not None,
     )
 
 

@@ -46,9 +46,9 @@ def order(record: OrderRecord, now: datetime) -> str:
         case "unpaid":
             return f"{name} has not been paid for yet."
         case "paid":
-            return f"{name} is paid and has not shipped yet."
+            return f"{name} is paid and {_not_yet(record)}."
         case "packed":
-            return f"{name} is packed and has not shipped yet."
+            return f"{name} is packed and {_not_yet(record)}."
         case "shipped":
             return (
                 f"{name} shipped{_on(record.shipped_at, now)}."
@@ -69,6 +69,10 @@ def order(record: OrderRecord, now: datetime) -> str:
             return f"The shop does not say where order {record.order_id} stands."
 
 
+def _not_yet(record: OrderRecord) -> str:
+    return "part of it has shipped" if record.has_shipped else "has not shipped yet"
+
+
 def _on(moment: datetime | None, now: datetime) -> str:
     return f" on {day(moment, now)}" if moment else ""
 
@@ -78,8 +82,9 @@ def tracking(record: OrderRecord) -> str:
         return f"There is no tracking number for order {record.order_id} yet."
     numbers = " and ".join(one.tracking_id for one in record.parcels)
     if len(record.parcels) == 1:
-        return f"Its tracking number is {numbers}{_with(record.parcels[0])}."
-    return f"Its tracking numbers are {numbers}."
+        carrier = _with(record.parcels[0])
+        return f"The tracking number of order {record.order_id} is {numbers}{carrier}."
+    return f"The tracking numbers of order {record.order_id} are {numbers}."
 
 
 def _with(parcel: ParcelRecord) -> str:
@@ -105,7 +110,7 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "returning":
             return f"{name} is on its way back{place}."
         case "returned":
-            return f"{name} has been returned."
+            return f"{name} has been returned{place}."
         case _:
             return f"The carrier does not say where parcel {record.tracking_id} is."
 
@@ -117,11 +122,14 @@ def no_place(record: ParcelRecord) -> str:
 
 
 def arrival(record: ParcelRecord, now: datetime) -> str:
-    if record.delivered_at or record.status == "delivered":
+    name = f"Parcel {record.tracking_id}"
+    if record.status == "delivered":
         return ""
+    if record.delivered_at:
+        return f"{name} is reported as delivered{_on(record.delivered_at, now)}."
     if record.estimated_delivery_at:
-        return f"It is expected on {day(record.estimated_delivery_at, now)}."
-    return "The carrier gives no arrival date at the moment."
+        return f"{name} is expected on {day(record.estimated_delivery_at, now)}."
+    return f"The carrier gives no arrival date for parcel {record.tracking_id} yet."
 
 
 def refund(record: RefundRecord, order_id: str, now: datetime) -> str:

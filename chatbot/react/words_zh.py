@@ -32,9 +32,9 @@ def order(record: OrderRecord, now: datetime) -> str:
         case "unpaid":
             return f"{name}还没有付款。"
         case "paid":
-            return f"{name}已付款，还没有发货。"
+            return f"{name}已付款，{_not_yet(record)}。"
         case "packed":
-            return f"{name}已打包，还没有发货。"
+            return f"{name}已打包，{_not_yet(record)}。"
         case "shipped":
             return f"{name}已{_on(record.shipped_at, now)}发货。"
         case "delivered":
@@ -51,6 +51,10 @@ def order(record: OrderRecord, now: datetime) -> str:
             return f"店铺系统里没有显示订单 {record.order_id} 的状态。"
 
 
+def _not_yet(record: OrderRecord) -> str:
+    return "其中一部分已发货" if record.has_shipped else "还没有发货"
+
+
 def _on(moment: datetime | None, now: datetime) -> str:
     return f"于{day(moment, now)}" if moment else ""
 
@@ -60,8 +64,10 @@ def tracking(record: OrderRecord) -> str:
         return f"订单 {record.order_id} 暂时没有运单号。"
     numbers = "、".join(one.tracking_id for one in record.parcels)
     if len(record.parcels) == 1:
-        return f"运单号是 {numbers}{_with(record.parcels[0])}。"
-    return f"一共有 {len(record.parcels)} 个包裹，运单号是 {numbers}。"
+        carrier = _with(record.parcels[0])
+        return f"订单 {record.order_id} 的运单号是 {numbers}{carrier}。"
+    count = len(record.parcels)
+    return f"订单 {record.order_id} 有 {count} 个包裹，运单号是 {numbers}。"
 
 
 def _with(parcel: ParcelRecord) -> str:
@@ -87,7 +93,7 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "returning":
             return f"{name}正在退回途中{place}。"
         case "returned":
-            return f"{name}已退回。"
+            return f"{name}已退回{place}。"
         case _:
             return f"快递系统没有显示包裹 {record.tracking_id} 的状态。"
 
@@ -102,11 +108,14 @@ def no_place(record: ParcelRecord) -> str:
 
 
 def arrival(record: ParcelRecord, now: datetime) -> str:
-    if record.delivered_at or record.status == "delivered":
+    name = f"包裹 {record.tracking_id} "
+    if record.status == "delivered":
         return ""
+    if record.delivered_at:
+        return f"{name}显示已{_on(record.delivered_at, now)}送达。"
     if record.estimated_delivery_at:
-        return f"预计{day(record.estimated_delivery_at, now)}送达。"
-    return "快递暂时没有给出预计送达时间。"
+        return f"{name}预计{day(record.estimated_delivery_at, now)}送达。"
+    return f"快递暂时没有给出{name}的预计送达时间。"
 
 
 def refund(record: RefundRecord, order_id: str, now: datetime) -> str:

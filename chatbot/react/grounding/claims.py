@@ -101,7 +101,7 @@ def claims_of(check: Check) -> Iterator[Checked]:
     for amount in find_amounts(check.draft.text):
         if not _inside(amount.start, taken):
             yield _amount(check, amount)
-    for place in find_places(check.draft.text):
+    for place in find_places(check.draft.text, _observed_places(check)):
         yield from _place(check, place)
     for status in find_statuses(check.draft.text, bounds, check.about_refund):
         yield from _status(check, status)
@@ -144,6 +144,9 @@ def _number(check: Check, mention: NumberMention) -> Checked:
     return _refused(mention.text, kind, "not_observed")
 
 
+_ITS_NUMBER = re.compile(r"tracking (?:number|id|code)|waybill|单号", re.I)
+
+
 def _any_negative(check: Check) -> bool:
     return any(check.is_negative(one.start) for one in check.draft.sentences)
 
@@ -163,6 +166,10 @@ def _of_another_order(check: Check, mention: NumberMention, subject: Subject) ->
         one.number == subject.order
         for one in check.draft.sentence_at(mention.start).mentions
     ):
+        return False
+    # "Its tracking number is …" speaks of what came before; "parcel … is" does not.
+    sentence = check.draft.sentence_at(mention.start)
+    if not _ITS_NUMBER.search(check.draft.text, sentence.start, mention.start):
         return False
     around = check.draft.inherited(mention.start).subjects
     orders = {one.order for one in around if one.order}
@@ -327,6 +334,14 @@ def _place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
     if check.is_echo(mention.text) and check.is_negative(mention.start):
         return
     yield _refused(mention.text, "place", "not_observed")
+
+
+def _observed_places(check: Check) -> frozenset[str]:
+    return frozenset(
+        narrow(fact.value).strip()
+        for fact in check.evidence.facts
+        if fact.kind == "place" and isinstance(fact.value, str)
+    )
 
 
 def _weakly_told(check: Check, place: str, is_now: bool) -> bool:

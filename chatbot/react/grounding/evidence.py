@@ -44,7 +44,15 @@ class Evidence:
         )
         raw = tuple(fact for one in self.ok for fact in facts_of(one))
         self.order_of_parcel = _order_of_parcel(raw)
-        self.facts = tuple(self._with_order(fact) for fact in raw)
+        tracked = {fact.tracking for fact in raw if fact.tool == "track_shipment"}
+        self.facts = tuple(
+            self._with_order(fact)
+            for fact in raw
+            # Of a parcel that the carrier was asked about, the shop's copy is stale.
+            if not (
+                fact.name == "status" and _is_copy(fact) and fact.tracking in tracked
+            )
+        )
         self.by_id: Mapping[str, Observation] = {one.id: one for one in observations}
 
     def _with_order(self, fact: Fact) -> Fact:
@@ -132,6 +140,10 @@ class Subject:
 
     order: str | None = None
     tracking: str | None = None
+
+
+def _is_copy(fact: Fact) -> bool:
+    return "parcels[" in fact.path and fact.tool != "track_shipment"
 
 
 def _about(fact: Fact, order: str) -> Fact:

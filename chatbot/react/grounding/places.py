@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from chatbot.react.grounding.gazetteer import ALIASES, CHINESE, LATIN
@@ -22,9 +22,7 @@ _FACILITY = (
     r"(?:hub|centre|center|facility|depot|warehouse|station|airport|branch|office|port"
     r"|terminal|outlet|point)"
 )
-_NAME = (
-    r"[A-Z][\w'’.-]{1,24}(?:\s(?:[A-Z][\w'’.-]{0,24}|de|la|of|the|du|am|upon|del)){0,3}"
-)
+_NAME = r"[A-Z][\w'’.-]{1,24}(?:\s(?:[A-Z][\w'’.-]{0,24}|(?:de|la|of|the|du|am|upon|del)\b)){0,3}"
 _PATTERNS = (
     re.compile(
         rf"\b(?:at|in|from|to|near|reached|left|through|via|into|towards?|outside)\s"
@@ -35,6 +33,7 @@ _PATTERNS = (
         r"|still|sitting|waiting|been|departed|left|reached|last seen|scanned)"
         rf"\s(?i:in|at|near|from|outside)\s(?i:the\s)?(?P<p>{_NAME})"
     ),
+    re.compile(rf"(?:目前在|现在在|位于|抵达|到达|已到|到了|停留在)\s?(?P<p>{_NAME})"),
     re.compile(rf"\b(?i:departed|left|reached)\s(?P<p>{_NAME})"),
     re.compile(
         r"(?:抵达|到达|已到|到了|位于|停留在|目前在|现在在|正在|已经在|在|发往|离开|从|经过|运往|送往|运到|送到)"
@@ -65,13 +64,23 @@ _LATIN_PLACE = re.compile(
 )
 
 
-def find_places(text: str) -> tuple[PlaceMention, ...]:
-    found = sorted(_mentions(text), key=lambda one: (one.start, -one.end))
+def find_places(text: str, observed: Iterable[str] = ()) -> tuple[PlaceMention, ...]:
+    """The places that ``text`` names; ``observed`` are known by their very letters."""
+    named = [*_mentions(text), *_literal(text, observed)]
+    found = sorted(named, key=lambda one: (one.start, -one.end))
     kept: list[PlaceMention] = []
     for mention in found:
         if not kept or mention.start >= kept[-1].end:
             kept.append(mention)
     return tuple(kept)
+
+
+def _literal(text: str, observed: Iterable[str]) -> Iterator[PlaceMention]:
+    for place in observed:
+        start = text.find(place) if len(place) > 2 else -1
+        while start >= 0:
+            yield PlaceMention(start, start + len(place), place)
+            start = text.find(place, start + len(place))
 
 
 def _mentions(text: str) -> Iterator[PlaceMention]:

@@ -48,7 +48,8 @@ def slots_of(
             slots.append(_general_slot(need, evidence, proofs))
         else:
             slots.extend(_order_slots(need, subjects, evidence, proofs))
-    return tuple(dict.fromkeys(slots))
+    # A slot's value may be a list, so a set would not hold it.
+    return tuple(slot for i, slot in enumerate(slots) if slot not in slots[:i])
 
 
 def subjects_of(

@@ -61,7 +61,7 @@ _ZH: dict[State, str] = {
         在途
         正在(?:运输|运送|转运)
     """,
-    State.RETURNING: r"退(?:回|货)(?:途)?中|正在退(?:回|货)",
+    State.RETURNING: r"正在退(?:回|货)(?:途?中)?|退(?:回|货)途?中",
     State.ON_THE_WAY: r"在路上|在来的路上|途中|在赶来",
     State.PACKED: r"""
         已?打包(?:好|完成|完毕)?
@@ -188,7 +188,7 @@ _REFUND_EN: dict[State, str] = {
     State.REFUNDED: r"""
         refunded
         issued|completed|settled|credited|processed|finali[sz]ed
-        (?:been|was|is|were) (?:sent|made|paid|returned|done|complete|successful)
+        (?:been|was|is|were) (?:sent|made|paid(?! for)|returned|done|complete|successful)
         paid (?:out|back)|sent back|gone through|went through|went back|gone back
         (?:returned|back) (?:to|on|in) your
     """,

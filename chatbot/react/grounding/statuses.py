@@ -69,20 +69,28 @@ def find_statuses(
     for start, end in bounds:
         if _ASKS.search(text, max(start, end - 3), end):
             continue
-        taken: list[tuple[int, int]] = []
-        if about_refund or _SAYS_REFUND.search(text, start, end):
-            for match in _MONEY_PATTERN.finditer(text, start, end):
-                taken.append(match.span())
-                yield from _mention(text, start, end, match, _MONEY_STATES)
-        for match in _MAIN_PATTERN.finditer(text, start, end):
-            if not any(a < match.end() and match.start() < b for a, b in taken):
-                yield from _mention(text, start, end, match, _MAIN_STATES)
+        main = list(_MAIN_PATTERN.finditer(text, start, end))
+        money: list[re.Match[str]] = []
+        if says_refund := _SAYS_REFUND.search(text, start, end) or about_refund:
+            money = list(_MONEY_PATTERN.finditer(text, start, end))
+        # "Paid" is a refund's word only beside the word itself.
+        first, second = (main, money) if says_refund is True else (money, main)
+        for match in first:
+            yield from _mention(text, start, end, match)
+        for match in second:
+            if not any(_overlap(match, other) for other in first):
+                yield from _mention(text, start, end, match)
+
+
+def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
+    return one.start() < other.end() and other.start() < one.end()
 
 
 def _mention(
-    text: str, start: int, end: int, match: re.Match[str], states: Mapping[str, State]
+    text: str, start: int, end: int, match: re.Match[str]
 ) -> Iterator[StatusMention]:
     assert match.lastgroup is not None
+    states = _MONEY_STATES if match.re is _MONEY_PATTERN else _MAIN_STATES
     state = states[match.lastgroup]
     before = text[max(start, match.start() - 80) : match.start()]
     after = text[match.end() : min(end, match.end() + 24)]
