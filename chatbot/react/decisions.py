@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import assert_never
 
+from chatbot.react import outcomes
 from chatbot.react import state as known
-from chatbot.react.coverage import answer_covers_question
 from chatbot.react.feedback import coverage_feedback
+from chatbot.react.refusals import numbers_known, refusal, usage
 from chatbot.react.types import (
     AskCustomer,
     Coverage,
     Decision,
     FinalAnswer,
     HandOver,
-    Limits,
     Malformed,
     Observe,
-    Proof,
+    Observed,
     Proposal,
+    Rules,
     RunState,
-    SlotState,
     Stop,
     StopReason,
     Suspend,
@@ -32,41 +31,20 @@ from chatbot.react.types import (
 from chatbot.understanding.needs import Language, Need
 from tools.contracts import (
     Effect,
-    Observation,
     ObservationStatus,
     ToolCall,
-    ToolSpec,
     argument_problem,
     canonical_number,
 )
 
-# What a failed lookup leaves open; "not found" is an answer, these are not.
-TOOL_FAILURES = frozenset(
-    {
-        ObservationStatus.TIMEOUT,
-        ObservationStatus.UNAVAILABLE,
-        ObservationStatus.BAD_RESULT,
-    }
+# What fits on a row of buttons.
+MAX_OPTIONS = 8
+MAX_OPTION = 80
+_MAX_NUMBERS_TOLD = 8
+# An option is what the customer would say: it claims nothing, but may not mislead.
+_REFUSED_IN_OPTIONS = frozenset(
+    {"order_number", "tracking_number", "contact", "prompt"}
 )
-_ABOUT_ORDERS = frozenset(
-    {
-        Need.ORDER_STATUS,
-        Need.SHIPPED,
-        Need.LOCATION,
-        Need.ETA,
-        Need.TRACKING_ID,
-        Need.REFUND_STATUS,
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What every decision of one run is measured by."""
-
-    tools: Mapping[str, ToolSpec]
-    limits: Limits
-    proofs: Sequence[Proof]
 
 
 def decide(
@@ -76,15 +54,16 @@ def decide(
 
     ``alone``: the reply holds no other proposal. Whatever is no read stands alone.
     """
+    language = known.language_of(state)
     match proposal:
-        case Malformed():
-            return TryAgain("malformed", _malformed(proposal))
+        case Malformed(problem=problem, name=name):
+            right = usage(rules.tools.get(name), language)
+            said = refusal("malformed", language, problem=problem, usage=right)
+            return TryAgain("malformed", said)
         case ToolCall():
             return _decide_call(proposal, state, rules, alone=alone)
         case FinalAnswer() | AskCustomer() | HandOver() if not alone:
-            return TryAgain(
-                "not_alone", "Do one thing at a time: either call tools, or answer."
-            )
+            return TryAgain("not_alone", refusal("not_alone", language))
         case FinalAnswer():
             return _decide_answer(proposal, state, rules)
         case AskCustomer():
@@ -95,45 +74,60 @@ def decide(
             assert_never(proposal)
 
 
-def _malformed(proposal: Malformed) -> str:
-    name = f" of {proposal.name}" if proposal.name else ""
-    return f"The call{name} was not run: {proposal.problem}"
-
-
 # ---- calls
 
 
 def _decide_call(
     call: ToolCall, state: RunState, rules: Rules, *, alone: bool
 ) -> Decision:
+    def refuse(code: str, **parts: object) -> TryAgain:
+        return TryAgain(code, refusal(code, language, **parts), call)
+
+    language = known.language_of(state)
     spec = rules.tools.get(call.name)
     if spec is None:
-        names = ", ".join(rules.tools)
-        problem = f"There is no tool named {call.name!r}. Tools: {names}"
-        return TryAgain("unknown_tool", problem, call)
-    if problem := argument_problem(spec, call.arguments) or "":
-        return TryAgain("bad_arguments", f"{call.name}: {problem}", call)
+        return refuse("unknown_tool", name=call.name, tools=", ".join(rules.tools))
+    if problem := argument_problem(spec, call.arguments):
+        right = usage(spec, language)
+        return refuse("bad_arguments", problem=problem, usage=right)
     if number := _unknown_number(call, state):
-        problem = (
-            f"{number!r} was neither written by the customer nor returned by a tool. "
-            "Look it up first, or ask the customer."
-        )
-        return TryAgain("unknown_number", problem, call)
+        told = numbers_known(_numbers_to_choose_from(state), language)
+        return refuse("unknown_number", number=number, known=told)
     if spec.effect is Effect.WRITE and not alone:
-        problem = f"{call.name} changes something and must be the only call."
-        return TryAgain("write_not_alone", problem, call)
-    return _observe_or_stop(call, state, rules.limits)
+        return refuse("write_not_alone", name=call.name)
+    return _observe_or_stop(call, state, rules)
 
 
-def _observe_or_stop(call: ToolCall, state: RunState, limits: Limits) -> Decision:
+def _observe_or_stop(call: ToolCall, state: RunState, rules: Rules) -> Decision:
     before = known.earlier_results(state, call)
-    if len(before) >= limits.max_identical_calls:
+    if len(before) >= rules.limits.max_identical_calls:
         return Stop(StopReason.REPEATED_ACTION)
     if before:
         return Observe(call, earlier=before[0])
-    if known.tool_calls(state) >= limits.max_tool_calls:
+    if known.tool_calls(state) >= rules.limits.max_tool_calls:
         return Stop(StopReason.STEP_LIMIT)
     return Observe(call)
+
+
+def suspension(state: RunState, rules: Rules) -> Suspend | None:
+    """A write whose preview has just said that it may be made.
+
+    The loop looks at a write as it looks at anything: the gateway works out what it
+    would do, and does nothing. What is not eligible is an observation like any other.
+    """
+    match state.events[-1:]:
+        case [Observed(observation=preview)]:
+            spec = rules.tools.get(preview.tool)
+        case _:
+            return None
+    if spec is None or spec.effect is not Effect.WRITE:
+        return None
+    if preview.status is not ObservationStatus.OK or not preview.fields.get("eligible"):
+        return None
+    return Suspend(known.call_of(state, preview.call_id))
+
+
+# ---- numbers
 
 
 def _unknown_number(call: ToolCall, state: RunState) -> str | None:
@@ -142,9 +136,7 @@ def _unknown_number(call: ToolCall, state: RunState) -> str | None:
         for name, value in call.arguments.items()
         if name.endswith("_id") and isinstance(value, str)
     ]
-    if not numbers:
-        return None
-    observed = set(known.known_numbers(state))
+    observed = known.known_numbers(state) if numbers else frozenset()
     for number in numbers:
         if canonical_number(number) not in observed and not _was_written(number, state):
             return number
@@ -170,94 +162,84 @@ def _customer_texts(state: RunState) -> Iterator[str]:
             yield unicodedata.normalize("NFKC", turn.text).upper()
 
 
+def _numbers_to_choose_from(state: RunState) -> list[str]:
+    """Numbers that a call may name, as they are written."""
+    asked = known.numbers_in(state.question) if state.question else ()
+    seen = known.numbers_seen(state)
+    return list(dict.fromkeys((*asked, *seen)))[:_MAX_NUMBERS_TOLD]
+
+
 # ---- answers and questions back
 
 
 def _decide_answer(answer: FinalAnswer, state: RunState, rules: Rules) -> Decision:
-    coverage = check(answer.text, state, rules)
-    if coverage.passed and not _lacks_evidence(state, rules.limits):
-        return Stop(reason_of_a_good_answer(coverage), answer, coverage)
-    return _send_back(coverage, state, rules.limits)
+    coverage = outcomes.check(answer.text, state, rules)
+    if not coverage.passed or outcomes.lacks_evidence(state, rules):
+        return _send_back(coverage, state, rules)
+    if Need.HUMAN in known.question_of(state).needs:
+        return Stop(StopReason.HANDED_OVER, answer, coverage)
+    return Stop(outcomes.reason_of_a_good_answer(coverage), answer, coverage)
 
 
 def _decide_question(ask: AskCustomer, state: RunState, rules: Rules) -> Decision:
-    """A question back claims nothing, and is held to that."""
-    coverage = check(ask.text, state, rules)
-    if not coverage.unsupported:
-        return Stop(StopReason.NEEDS_CUSTOMER, ask, coverage)
-    only_claims = Coverage(
-        slots=coverage.slots, claims=coverage.claims, unsupported=coverage.unsupported
+    """A question back claims nothing, and is held to that.
+
+    It may name what earlier runs of the conversation saw: that is no fact yet.
+    """
+    if not _options_fit(ask, state, rules):
+        said = refusal(
+            "bad_options",
+            known.language_of(state),
+            count=MAX_OPTIONS,
+            characters=MAX_OPTION,
+        )
+        return TryAgain("bad_options", said)
+    coverage = _without_known_numbers(outcomes.check(ask.text, state, rules), state)
+    if coverage.unsupported:
+        return _send_back(coverage, state, rules)
+    return Stop(StopReason.NEEDS_CUSTOMER, ask, coverage)
+
+
+def _options_fit(ask: AskCustomer, state: RunState, rules: Rules) -> bool:
+    if len(ask.options) > MAX_OPTIONS:
+        return False
+    if any(not _is_one_short_line(option) for option in ask.options):
+        return False
+    coverage = outcomes.check("\n".join(ask.options), state, rules)
+    claims = _without_known_numbers(coverage, state).unsupported
+    return not any(claim.kind in _REFUSED_IN_OPTIONS for claim in claims)
+
+
+def _is_one_short_line(option: str) -> bool:
+    return 0 < len(option.strip()) <= MAX_OPTION and option.isprintable()
+
+
+def _without_known_numbers(coverage: Coverage, state: RunState) -> Coverage:
+    numbers = known.known_numbers(state)
+    claims = tuple(
+        claim
+        for claim in coverage.unsupported
+        if claim.kind not in ("order_number", "tracking_number")
+        or canonical_number(claim.text) not in numbers
     )
-    return _send_back(only_claims, state, rules.limits)
+    return Coverage(coverage.slots, coverage.claims, unsupported=claims)
 
 
-def _send_back(coverage: Coverage, state: RunState, limits: Limits) -> Decision:
+def _send_back(coverage: Coverage, state: RunState, rules: Rules) -> Decision:
     earlier = known.sent_back(state)
     filler = _is_filler(coverage) and any(_is_filler(one.coverage) for one in earlier)
-    if filler or len(earlier) >= limits.max_answers_sent_back:
-        return Stop(reason_without_answer(state), coverage=coverage)
-    feedback = coverage_feedback(coverage, language_of(state))
-    return TryAgain(
-        "answer", feedback or _NO_EVIDENCE[language_of(state)], None, coverage
-    )
+    if filler or len(earlier) >= rules.limits.max_answers_sent_back:
+        return outcomes.without_a_good_draft(state, rules)
+    language = known.language_of(state)
+    feedback = coverage_feedback(coverage, language) or _NO_EVIDENCE[language]
+    return TryAgain("answer", feedback, coverage=coverage)
 
 
 def _is_filler(coverage: Coverage) -> bool:
     return any(claim.kind == "filler" for claim in coverage.unsupported)
 
 
-_NO_EVIDENCE: Mapping[Language, str] = {
+_NO_EVIDENCE: dict[Language, str] = {
     "en": "Nothing was looked up yet. Call a tool first, then answer from its result.",
     "zh": "还没有查询过任何信息。请先调用工具，再根据结果回答。",
 }
-
-
-def _lacks_evidence(state: RunState, limits: Limits) -> bool:
-    """Whether an answer about an order would come before any real observation."""
-    if state.question is None or _ABOUT_ORDERS.isdisjoint(state.question.needs):
-        return False
-    return len(known.observations(state)) < limits.min_evidence
-
-
-def check(text: str, state: RunState, rules: Rules) -> Coverage:
-    """The completion check on a text, against this run's own observations."""
-    return answer_covers_question(
-        text,
-        question=known.question_of(state),
-        observations=known.observations(state),
-        proofs=rules.proofs,
-        background=state.background,
-    )
-
-
-def reason_of_a_good_answer(coverage: Coverage) -> StopReason:
-    """How a run ends whose answer passed.
-
-    A lookup that failed leaves its need open, however honestly that is said; a shop
-    that knows no such order has proved nothing; a field that is empty ("no tracking
-    number yet") is an answer.
-    """
-    whys = {s.why for s in coverage.slots if s.state is SlotState.UNFILLABLE}
-    if whys & TOOL_FAILURES:
-        return StopReason.TOOL_FAILED
-    filled = any(slot.state is SlotState.FILLED for slot in coverage.slots)
-    if whys and not filled and "missing_field" not in whys:
-        return StopReason.INSUFFICIENT_EVIDENCE
-    return StopReason.ANSWERED
-
-
-def reason_without_answer(state: RunState) -> StopReason:
-    """How a run ends in which no draft passed."""
-    if any(one.status in TOOL_FAILURES for one in known.observations(state)):
-        return StopReason.TOOL_FAILED
-    return StopReason.INSUFFICIENT_EVIDENCE
-
-
-def after_preview(call: ToolCall, preview: Observation) -> Suspend | None:
-    """A write that the shop's own rules allow ends the run and waits for a person."""
-    ok = preview.status is ObservationStatus.OK
-    return Suspend(call) if ok and preview.fields.get("eligible") is True else None
-
-
-def language_of(state: RunState) -> Language:
-    return state.question.language if state.question else state.background.language

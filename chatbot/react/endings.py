@@ -7,28 +7,27 @@ next. It never says that something was done.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from chatbot.react import outcomes
 from chatbot.react import state as known
-from chatbot.react.decisions import Rules, check, language_of
 from chatbot.react.types import (
     AskCustomer,
     Coverage,
     FinalAnswer,
     HandOver,
     HandOverMode,
+    Rules,
     RunState,
-    Slot,
     SlotState,
     Stop,
     Stopped,
     StopReason,
+    Suspend,
     Usage,
 )
-from chatbot.react.wording import answer_from_slots
-from chatbot.understanding.needs import Language
-from tools.contracts import ToolCall
+from chatbot.understanding.needs import Language, Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +46,15 @@ class Ending:
 _NOTHING: Mapping[Language, str] = {"en": "", "zh": ""}
 _OFFER: Mapping[Language, str] = {
     "en": "If you like, a colleague can take a look: just say so.",
-    "zh": "需要的话，我可以请人工客服来看，说一声就行。",
+    "zh": "需要的话，我可以帮您转人工客服，说一声就行。",
 }
 _RETRY_OR_PERSON: Mapping[Language, str] = {
-    "en": "You can try again, or ask for a colleague.",
-    "zh": "您可以点“重试”，也可以让我转人工客服。",
+    "en": "You can try again in a moment, or ask for a colleague.",
+    "zh": "您可以稍后点“重试”，也可以让我转人工客服。",
 }
 _PERSON_WILL_LOOK: Mapping[Language, str] = {
     "en": "A colleague will look at this and answer here.",
-    "zh": "人工客服会来查看，并在这里回复您。",
+    "zh": "接下来由人工客服为您查看，并在这里回复您。",
 }
 
 ENDINGS: Mapping[StopReason, Ending] = {
@@ -74,15 +73,16 @@ ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.INSUFFICIENT_EVIDENCE: Ending(
         {
             "en": "I could not find everything that you asked for.",
-            "zh": "您问的内容，我没能全部查到。",
+            "zh": "您问的内容，我这边没能全部查到。",
         },
         _OFFER,
         hand_over=HandOverMode.OFFERED,
     ),
     StopReason.TOOL_FAILED: Ending(
         {
-            "en": "One of the systems did not answer, so part of this is unknown.",
-            "zh": "有系统暂时没有回应，所以有些信息现在还无法确认。",
+            "en": "One of our systems is not answering at the moment, "
+            "so part of this is still open.",
+            "zh": "有个系统暂时没有响应，所以有些信息现在还查不到。",
         },
         _RETRY_OR_PERSON,
         can_retry=True,
@@ -90,8 +90,9 @@ ENDINGS: Mapping[StopReason, Ending] = {
     ),
     StopReason.STEP_LIMIT: Ending(
         {
-            "en": "I stopped here, since this took more steps than I may use.",
-            "zh": "查询步骤已到上限，我先停在这里。",
+            "en": "This took more steps than I may use for one question, "
+            "so I stopped here.",
+            "zh": "这个问题要查的步骤太多，我先查到这里。",
         },
         _OFFER,
         can_retry=True,
@@ -99,8 +100,8 @@ ENDINGS: Mapping[StopReason, Ending] = {
     ),
     StopReason.TIME_LIMIT: Ending(
         {
-            "en": "I stopped here, since this took too long.",
-            "zh": "查询用时太久，我先停在这里。",
+            "en": "This took longer than it should, so I stopped here.",
+            "zh": "这次查询花的时间太长，我先停在这里。",
         },
         _RETRY_OR_PERSON,
         can_retry=True,
@@ -108,15 +109,15 @@ ENDINGS: Mapping[StopReason, Ending] = {
     ),
     StopReason.TOKEN_LIMIT: Ending(
         {
-            "en": "I stopped here, since this took more work than I may do at once.",
-            "zh": "这个问题的处理量超出了单次上限，我先停在这里。",
+            "en": "This was more than I can work through at once, so I stopped here.",
+            "zh": "这个问题内容较多，超出了我一次能处理的量，我先停在这里。",
         },
         _OFFER,
         hand_over=HandOverMode.OFFERED,
     ),
     StopReason.BUDGET_LIMIT: Ending(
         {
-            "en": "The assistant has reached its limit for today.",
+            "en": "The assistant has used up what it may do today.",
             "zh": "智能助手今天的用量已到上限。",
         },
         _PERSON_WILL_LOOK,
@@ -125,7 +126,7 @@ ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.REPEATED_ACTION: Ending(
         {
             "en": "I kept looking up the same thing, so I stopped here.",
-            "zh": "我在重复同样的查询，所以先停下来了。",
+            "zh": "我一直在重复同样的查询，就先停下来了。",
         },
         _OFFER,
         can_retry=True,
@@ -134,15 +135,16 @@ ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.NO_PROGRESS: Ending(
         {
             "en": "Looking further brought nothing new, so I stopped here.",
-            "zh": "继续查询没有得到新的信息，我先停在这里。",
+            "zh": "再查下去也没有新的信息，我先停在这里。",
         },
         _OFFER,
         hand_over=HandOverMode.OFFERED,
     ),
     StopReason.REFUSED_ACTION: Ending(
         {
-            "en": "I could not continue with this safely, so I stopped.",
-            "zh": "为了安全，我没有继续处理下去。",
+            "en": "I found no way of looking this up that I am allowed to take, "
+            "so I stopped here.",
+            "zh": "我没能用允许的方式查到结果，先停在这里。",
         },
         _OFFER,
         can_retry=True,
@@ -150,8 +152,9 @@ ENDINGS: Mapping[StopReason, Ending] = {
     ),
     StopReason.MODEL_ERROR: Ending(
         {
-            "en": "The assistant is not available at the moment. Your message is kept.",
-            "zh": "智能助手暂时不可用，您的消息已保留。",
+            "en": "The assistant cannot be reached at the moment. "
+            "Your message is kept.",
+            "zh": "智能助手暂时连接不上，您的消息已经保存。",
         },
         _RETRY_OR_PERSON,
         can_retry=True,
@@ -160,7 +163,7 @@ ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.INTERNAL_ERROR: Ending(
         {
             "en": "Something went wrong on our side. Your message is kept.",
-            "zh": "我们这边出了点问题，您的消息已保留。",
+            "zh": "我们这边出了点问题，您的消息已经保存。",
         },
         _RETRY_OR_PERSON,
         can_retry=True,
@@ -170,8 +173,8 @@ ENDINGS: Mapping[StopReason, Ending] = {
         _NOTHING, _PERSON_WILL_LOOK, hand_over=HandOverMode.MADE
     ),
     StopReason.CANCELLED: Ending(
-        {"en": "Stopped, as you asked.", "zh": "已按您的要求停止。"},
-        _NOTHING,
+        {"en": "Stopped, as you asked.", "zh": "好的，已经停下来了。"},
+        {"en": "You can ask again at any time.", "zh": "您随时可以接着问。"},
         can_retry=True,
     ),
 }
@@ -180,74 +183,103 @@ NUDGE: Mapping[Language, str] = {
     "en": "Nothing new: change the approach, or answer with what is known.",
     "zh": "没有新的信息：请换一种方法，或者根据已知的信息回答。",
 }
+# Where the run did not mean to find out the rest, only what was found is told.
+_TELLS_ONLY_FINDINGS = frozenset(
+    {StopReason.CANCELLED, StopReason.HANDED_OVER, StopReason.AWAITING_APPROVAL}
+)
 
 
 def ended(
-    stop: Stop,
+    end: Stop | Suspend,
     state: RunState,
     rules: Rules,
     *,
     step: int,
     at: datetime,
-    request: ToolCall | None = None,
     usage: Usage | None = None,
     model_ms: int = 0,
-    problem: str = "",
 ) -> Stopped:
     """The last event of a run: its reason, and what the customer reads."""
-    coverage = stop.coverage or _what_was_found(state, rules)
-    ending = ENDINGS[stop.reason]
-    proposal = stop.proposal
+    stop = Stop(StopReason.AWAITING_APPROVAL) if isinstance(end, Suspend) else end
+    ending = _ending_for(stop, state)
+    answer, coverage = _answer(stop, ending, state, rules)
     return Stopped(
         step,
         stop.reason,
-        _answer(stop, ending, state, coverage),
+        answer,
         at,
         coverage=coverage,
-        options=proposal.options if isinstance(proposal, AskCustomer) else (),
+        options=stop.proposal.options if isinstance(stop.proposal, AskCustomer) else (),
         hand_over=ending.hand_over,
-        hand_over_reason=_hand_over_reason(stop, ending),
+        hand_over_reason=_hand_over_reason(stop, ending, state),
         can_retry=ending.can_retry,
-        request=request,
+        request=end.call if isinstance(end, Suspend) else None,
         usage=usage or Usage(),
         model_ms=model_ms,
+    )
+
+
+def broken(state: RunState, problem: str, *, at: datetime) -> Stopped:
+    """The end of a run in which our own code failed; ``problem`` is for staff.
+
+    Built from the table alone: whatever failed may fail again.
+    """
+    ending = ENDINGS[StopReason.INTERNAL_ERROR]
+    language = known.language_of(state)
+    return Stopped(
+        state.step,
+        StopReason.INTERNAL_ERROR,
+        _joined(language, ending.opening[language], "", ending.closing[language]),
+        at,
+        hand_over=ending.hand_over,
+        can_retry=ending.can_retry,
         problem=problem,
     )
 
 
-def _answer(stop: Stop, ending: Ending, state: RunState, coverage: Coverage) -> str:
+def _ending_for(stop: Stop, state: RunState) -> Ending:
+    """The row of the table; a person who was asked for comes however the run ends."""
+    ending = ENDINGS[stop.reason]
+    if ending.hand_over is HandOverMode.OFFERED and _wants_person(state):
+        return replace(ending, closing=_PERSON_WILL_LOOK, hand_over=HandOverMode.MADE)
+    return ending
+
+
+def _wants_person(state: RunState) -> bool:
+    return state.question is not None and Need.HUMAN in state.question.needs
+
+
+def _answer(
+    stop: Stop, ending: Ending, state: RunState, rules: Rules
+) -> tuple[str, Coverage]:
     """A draft that passed is told as it is; everything else is worded here."""
+    language = known.language_of(state)
+    closing = ending.closing[language]
     if isinstance(stop.proposal, FinalAnswer | AskCustomer):
-        return stop.proposal.text.strip()
-    language = language_of(state)
-    found = answer_from_slots(
-        _worth_telling(stop.reason, coverage),
-        known.observations(state),
-        language=language,
-        time_zone=state.background.time_zone,
-    )
-    parts = (ending.opening[language], found, ending.closing[language])
-    gap = "\n\n" if found else " " if language == "en" else ""
-    return gap.join(part for part in parts if part)
+        made = ending.hand_over is HandOverMode.MADE
+        told = _joined(
+            language, "", stop.proposal.text.strip(), closing if made else ""
+        )
+        return told, stop.coverage or Coverage()
+    slots = outcomes.slots_so_far(state, rules)
+    if stop.reason in _TELLS_ONLY_FINDINGS:
+        slots = tuple(slot for slot in slots if slot.state is not SlotState.OPEN)
+    found = outcomes.told_by_code(slots, state)
+    # Its claims tie what is told to the observations that prove it.
+    claims = outcomes.check(found, state, rules).claims if found else ()
+    answer = _joined(language, ending.opening[language], found, closing)
+    return answer, Coverage(outcomes.slots_so_far(state, rules), claims)
 
 
-def _worth_telling(reason: StopReason, coverage: Coverage) -> tuple[Slot, ...]:
-    """What was not looked at is told only where the run meant to find it out."""
-    if reason in (StopReason.CANCELLED, StopReason.HANDED_OVER) or (
-        reason is StopReason.AWAITING_APPROVAL
-    ):
-        return tuple(s for s in coverage.slots if s.state is not SlotState.OPEN)
-    return coverage.slots
+def _joined(language: Language, opening: str, found: str, closing: str) -> str:
+    parts = [part for part in (opening, found, closing) if part]
+    sentence_gap = " " if language == "en" else ""
+    return ("\n\n" if found else sentence_gap).join(parts)
 
 
-def _hand_over_reason(stop: Stop, ending: Ending) -> str:
+def _hand_over_reason(stop: Stop, ending: Ending, state: RunState) -> str:
     if isinstance(stop.proposal, HandOver):
         return stop.proposal.reason
-    return stop.reason if ending.hand_over is HandOverMode.MADE else ""
-
-
-def _what_was_found(state: RunState, rules: Rules) -> Coverage:
-    """The slots as the observations fill them, without any draft."""
-    if state.question is None:
-        return Coverage()
-    return Coverage(slots=check("", state, rules).slots)
+    if ending.hand_over is not HandOverMode.MADE:
+        return ""
+    return "the customer asks for a person" if _wants_person(state) else stop.reason

@@ -7,22 +7,34 @@ with one difference: the model's word never ends a run, only a decision of code 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Sequence,
+)
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeAlias, TypeVar, assert_never
+from typing import ParamSpec, TypeAlias, TypeVar, assert_never
 
 from chatbot.react import state as known
-from chatbot.react.decisions import Rules, after_preview, decide, language_of
+from chatbot.react.decisions import decide, suspension
 from chatbot.react.endings import NUDGE, ended
 from chatbot.react.model import Model
-from chatbot.react.signals import Signals
-from chatbot.react.stopping import is_going_nowhere, seconds_left, stop_reason
+from chatbot.react.replies import FREE, Cost, proposals_of, refused
+from chatbot.react.signals import Interrupted, Signals
+from chatbot.react.stopping import (
+    needs_nudge,
+    refused_too_often,
+    seconds_left,
+    stop_reason,
+)
 from chatbot.react.types import (
     Acted,
     Coverage,
     Decision,
-    FinalAnswer,
     Joined,
     Limits,
     LoopEvent,
@@ -34,7 +46,7 @@ from chatbot.react.types import (
     Observed,
     Proof,
     Proposal,
-    Refused,
+    Rules,
     RunState,
     SentBack,
     Started,
@@ -43,12 +55,12 @@ from chatbot.react.types import (
     StopReason,
     Suspend,
     TryAgain,
-    Usage,
 )
 from chatbot.understanding.needs import merge_questions, read_question
-from tools.contracts import Effect, Observation, ToolCall, ToolSpec
+from tools.contracts import Observation, ToolCall, ToolSpec
 
 Observer: TypeAlias = Callable[[ToolCall, str], Awaitable[Observation]]
+P = ParamSpec("P")
 T = TypeVar("T")
 
 # Seconds before a model that failed is asked again, where it named no time itself.
@@ -65,39 +77,24 @@ async def run_react(
     proofs: Sequence[Proof],
     signals: Signals,
     now: Callable[[], datetime],
+    secrets: Sequence[str] = (),
 ) -> AsyncIterator[LoopEvent]:
     """Work out one answer, event by event; the last one is ``Stopped``.
 
     ``state`` is fresh with its ``question`` set, or resumed from stored events: then
     the run goes on after the last of them, and makes only those calls again whose
-    result was never stored. Nothing is saved or published here. A ``ToolSpec`` with
-    ``Effect.WRITE`` is only previewed; where that says eligible the run is suspended.
+    result was never stored. Nothing is saved or published here. Of a ``ToolSpec`` with
+    ``Effect.WRITE`` the observer gives a preview; where that says eligible the run is
+    suspended. Of ``secrets`` no part is repeated to the customer.
     """
-    rules = Rules({spec.name: spec for spec in tools}, limits, proofs)
+    rules = Rules({spec.name: spec for spec in tools}, limits, proofs, secrets)
     run = _Run(state, model, observe, rules, signals, now)
-    async for event in run.events():
-        known.apply(state, event)
-        yield event
-        if isinstance(event, Stopped):
-            return
-
-
-class _Interrupted(Exception):
-    """The run ends in the middle of a turn: stopped from outside, or out of time."""
-
-    def __init__(self, reason: StopReason):
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    """What one model call cost; the first event that comes of it carries it."""
-
-    usage: Usage
-    model_ms: int
-
-
-_FREE = _Cost(Usage(), 0)
+    async with aclosing(run.events()) as events:
+        async for event in events:
+            known.apply(state, event)
+            yield event
+            if isinstance(event, Stopped):
+                return
 
 
 @dataclass(slots=True)
@@ -109,89 +106,91 @@ class _Run:
     signals: Signals
     now: Callable[[], datetime]
 
-    async def events(self) -> AsyncIterator[LoopEvent]:
-        if self.state.started_at is None:
-            question, tools = known.question_of(self.state), tuple(self.rules.tools)
-            yield Started(question, self.model.name, self.now(), tools)
+    async def events(self) -> AsyncGenerator[LoopEvent, None]:
+        state = self.state
+        if state.started_at is None:
+            tools = tuple(self.rules.tools)
+            yield Started(known.question_of(state), self.model.name, self.now(), tools)
+        end: Stop | Suspend | None
         try:
-            for call in known.pending_calls(self.state):
-                yield await self._observed(self.state.step, call)
-                if suspend := self._suspension(call):
-                    yield self._stopped(Stop(StopReason.AWAITING_APPROVAL), suspend)
-            while (reason := self._stop_reason()) is None:
+            for call in known.pending_calls(state):
+                yield await self._observed(call, known.first_result(state, call))
+            while (end := self._end()) is None:
                 if self.signals.messages:
                     yield self._joined()
-                if self._goes_nowhere():
-                    feedback = NUDGE[language_of(self.state)]
-                    yield Nudged(self.state.step, feedback, self.now())
-                async for event in self._turn():
-                    yield event
-        except _Interrupted as interrupted:
-            reason = interrupted.reason
-        yield self._stopped(Stop(reason))
+                if needs_nudge(state, self.rules.limits):
+                    yield Nudged(
+                        state.step, NUDGE[known.language_of(state)], self.now()
+                    )
+                async with aclosing(self._turn()) as turn:
+                    async for event in turn:
+                        yield event
+        except Interrupted as interrupted:
+            end = Stop(interrupted.reason)
+        yield self._stopped(state.step, end)
 
-    async def _turn(self) -> AsyncIterator[LoopEvent]:
+    async def _turn(self) -> AsyncGenerator[LoopEvent, None]:
         began = self.now()
         try:
             tools = tuple(self.rules.tools.values())
-            reply = await self._within(self.model.propose(self.state, tools))
+            reply = await self._within_limits(self.model.propose, self.state, tools)
         except ModelError as error:
-            at, usage = self.now(), error.usage
-            waited = _milliseconds(began, at)
-            yield ModelFailed(self.state.step, str(error), at, usage, waited)
+            cost = Cost(error.usage, self._milliseconds_since(began))
+            yield ModelFailed(
+                self.state.step, str(error), self.now(), cost.usage, cost.model_ms
+            )
             await self._before_asking_again(error)
             return
         step = self.state.step + 1
-        cost = _Cost(reply.usage, _milliseconds(began, self.now()))
-        proposals = reply.proposals or (FinalAnswer(""),)
-        for proposal in _with_unique_ids(proposals, step, self.state):
-            alone = len(proposals) == 1
-            decision = decide(proposal, self.state, self.rules, alone=alone)
-            async for event in self._carry_out(step, decision, proposal, cost):
-                yield event
-            cost = _FREE
+        cost = Cost(reply.usage, self._milliseconds_since(began))
+        proposals = proposals_of(reply, self.state)
+        for proposal in proposals:
+            decision = self._decide(proposal, alone=len(proposals) == 1)
+            if isinstance(decision, Observe):
+                call, at = decision.call, self.now()
+                yield Acted(step, call, at, cost.usage, cost.model_ms)
+                yield await self._observed(call, decision.earlier)
+            else:
+                yield self._verdict(step, proposal, decision, cost)
+            if refused_too_often(self.state, self.rules.limits):
+                return
+            cost = FREE
 
-    async def _carry_out(
-        self, step: int, decision: Decision, proposal: object, cost: _Cost
-    ) -> AsyncIterator[LoopEvent]:
+    def _decide(self, proposal: Proposal | Malformed, *, alone: bool) -> Decision:
+        # A stop that came with the last word of the reply still comes first.
+        if self.signals.reason is not None:
+            return Stop(self.signals.reason)
+        return decide(proposal, self.state, self.rules, alone=alone)
+
+    def _verdict(
+        self,
+        step: int,
+        proposal: Proposal | Malformed,
+        decision: TryAgain | Stop | Suspend,
+        cost: Cost,
+    ) -> LoopEvent:
         at, usage, ms = self.now(), cost.usage, cost.model_ms
         match decision:
-            case Observe(call=call, earlier=earlier):
-                yield Acted(step, call, at, usage, ms)
-                yield await self._observed(step, call, earlier)
-                if suspend := self._suspension(call):
-                    yield self._stopped(Stop(StopReason.AWAITING_APPROVAL), suspend)
             case TryAgain(feedback=feedback, coverage=Coverage() as coverage):
                 draft = getattr(proposal, "text", "")
-                yield SentBack(step, draft, coverage, feedback, at, usage, ms)
+                return SentBack(step, draft, coverage, feedback, at, usage, ms)
             case TryAgain():
-                yield _refused(step, decision, proposal, at, cost)
-            case Stop():
-                yield self._stopped(decision, step=step, cost=cost)
-            case Suspend():
-                yield self._stopped(
-                    Stop(StopReason.AWAITING_APPROVAL), decision, step=step, cost=cost
-                )
+                return refused(step, decision, proposal, at, cost)
+            case Stop() | Suspend():
+                return self._stopped(step, decision, cost)
             case _:
                 assert_never(decision)
 
-    async def _observed(
-        self, step: int, call: ToolCall, earlier: Observation | None = None
-    ) -> Observed:
+    async def _observed(self, call: ToolCall, earlier: Observation | None) -> Observed:
+        """The result of a call just accepted; of a repeated one, the earlier result."""
+        step = self.state.step
         if earlier is not None:
             again = replace(earlier, call_id=call.id)
             return Observed(step, again, self.now(), repeated=True)
         number = len(known.observations(self.state)) + 1
-        observation = await self._within(self.observe(call, f"obs-{number}"))
+        observation = await self._within_limits(self.observe, call, f"obs-{number}")
         news = known.news_in(self.state, observation)
         return Observed(step, observation, self.now(), new_facts=news)
-
-    def _suspension(self, call: ToolCall) -> Suspend | None:
-        """Asked right after the call's result was taken in."""
-        spec = self.rules.tools.get(call.name)
-        if spec is None or spec.effect is not Effect.WRITE:
-            return None
-        return after_preview(call, known.observations(self.state)[-1])
 
     def _joined(self) -> Joined:
         """One question of the one that is being answered and all that came since."""
@@ -202,89 +201,43 @@ class _Run:
             questions.append(read_question(text, earlier=earlier))
         return Joined(self.state.step, merge_questions(questions), self.now())
 
-    def _stop_reason(self) -> StopReason | None:
-        return stop_reason(
+    def _end(self) -> Stop | Suspend | None:
+        """The end of the run, if it has come, whatever the model would do next."""
+        if self.signals.reason is None and (
+            suspended := suspension(self.state, self.rules)
+        ):
+            return suspended
+        reason = stop_reason(
             self.state, self.rules.limits, now=self.now(), signals=self.signals
         )
+        return None if reason is None else Stop(reason)
 
-    def _goes_nowhere(self) -> bool:
-        return not known.nudged(self.state) and is_going_nowhere(
-            self.state, self.rules.limits
-        )
-
-    def _stopped(
-        self,
-        stop: Stop,
-        suspend: Suspend | None = None,
-        *,
-        step: int | None = None,
-        cost: _Cost = _FREE,
-    ) -> Stopped:
+    def _stopped(self, step: int, end: Stop | Suspend, cost: Cost = FREE) -> Stopped:
         return ended(
-            stop,
+            end,
             self.state,
             self.rules,
-            step=self.state.step if step is None else step,
+            step=step,
             at=self.now(),
-            request=suspend.call if suspend else None,
             usage=cost.usage,
             model_ms=cost.model_ms,
         )
 
-    async def _within(self, work: Awaitable[T]) -> T:
+    async def _within_limits(
+        self, work: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
+    ) -> T:
         """Await under the rest of the run's time, and under the stop button."""
         left = seconds_left(self.state, self.rules.limits, now=self.now())
-        scope: asyncio.Timeout | None = None
-        try:
-            async with self.signals.at_most(left) as scope:
-                return await work
-        except TimeoutError:
-            if scope is not None and scope.expired():
-                reason = self.signals.reason or StopReason.TIME_LIMIT
-                raise _Interrupted(reason) from None
-            raise
+        return await self.signals.within(left, work, *args, **kw)
 
     async def _before_asking_again(self, error: ModelError) -> None:
-        if not error.retryable:
-            raise _Interrupted(StopReason.MODEL_ERROR)
+        """Wait as long as the provider wants; a wait beyond the run's time is none."""
         pause = PAUSE_AFTER_FAILURE if error.retry_after is None else error.retry_after
-        if self._stop_reason() is None:
-            await self._within(asyncio.sleep(pause))
+        left = seconds_left(self.state, self.rules.limits, now=self.now())
+        if not error.retryable or pause >= left > 0:
+            raise Interrupted(StopReason.MODEL_ERROR)
+        if self._end() is None:
+            await self._within_limits(asyncio.sleep, pause)
 
-
-def _with_unique_ids(
-    proposals: Sequence[Proposal | Malformed], step: int, state: RunState
-) -> list[Proposal | Malformed]:
-    """Some endpoints number the calls of each reply from zero; a run needs its own."""
-    used = {e.call.id for e in state.events if isinstance(e, Acted)}
-    unique: list[Proposal | Malformed] = []
-    for index, proposal in enumerate(proposals):
-        if isinstance(proposal, ToolCall):
-            if not proposal.id or proposal.id in used:
-                proposal = replace(proposal, id=f"call-{step}-{index}")
-            used.add(proposal.id)
-        unique.append(proposal)
-    return unique
-
-
-def _refused(
-    step: int, decision: TryAgain, proposal: object, at: datetime, cost: _Cost
-) -> Refused:
-    call = decision.call
-    return Refused(
-        step,
-        decision.code,
-        decision.feedback,
-        at,
-        call_id=call.id if call else getattr(proposal, "call_id", ""),
-        tool=call.name if call else getattr(proposal, "name", ""),
-        arguments=call.arguments if call else None,
-        raw_arguments=getattr(proposal, "raw_arguments", ""),
-        thought=call.thought if call else "",
-        usage=cost.usage,
-        model_ms=cost.model_ms,
-    )
-
-
-def _milliseconds(began: datetime, ended_at: datetime) -> int:
-    return round((ended_at - began).total_seconds() * 1000)
+    def _milliseconds_since(self, began: datetime) -> int:
+        return round((self.now() - began).total_seconds() * 1000)

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 from chatbot.react.types import StopReason
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """The run ends in the middle of a turn: stopped from outside, or out of time."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(slots=True)
@@ -31,30 +43,27 @@ class Signals:
         if self._scope is not None and not self._scope.expired():
             self._scope.reschedule(asyncio.get_running_loop().time())
 
-    def at_most(self, seconds: float) -> _Interruptible:
-        """A block that ends with ``TimeoutError`` after ``seconds``, or when stopped.
-
-        What is awaited in the block is really cancelled, not left behind.
-        """
-        return _Interruptible(self, 0 if self.reason else max(0.0, seconds))
-
-
-class _Interruptible:
-    def __init__(self, signals: Signals, seconds: float) -> None:
-        self._signals = signals
-        self._timeout = asyncio.timeout(seconds)
-
-    async def __aenter__(self) -> asyncio.Timeout:
-        scope = await self._timeout.__aenter__()
-        self._signals._scope = scope
-        return scope
-
-    async def __aexit__(
+    async def within(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # Taken away first: a stop that comes later must not meet a finished scope.
-        self._signals._scope = None
-        await self._timeout.__aexit__(kind, error, traceback)
+        seconds: float,
+        work: Callable[P, Awaitable[T]],
+        *args: P.args,
+        **kw: P.kwargs,
+    ) -> T:
+        """What ``work`` gives, unless ``seconds`` pass or the run is stopped first.
+
+        Then it is really cancelled, not left behind, and ``Interrupted`` says why the
+        run ends. One at a time.
+        """
+        if self.reason is not None or seconds <= 0:
+            raise Interrupted(self.reason or StopReason.TIME_LIMIT)
+        try:
+            async with asyncio.timeout(seconds) as self._scope:
+                return await work(*args, **kw)
+        except TimeoutError:
+            # Only ours: a TimeoutError of the work's own is a fault like any other.
+            if self._scope is None or not self._scope.expired():
+                raise
+            raise Interrupted(self.reason or StopReason.TIME_LIMIT) from None
+        finally:
+            self._scope = None

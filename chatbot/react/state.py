@@ -7,8 +7,7 @@ its stored events decides exactly as the run that died would have.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from chatbot.react.facts import facts_of, new_facts
 from chatbot.react.types import (
@@ -25,7 +24,7 @@ from chatbot.react.types import (
     Started,
     Stopped,
 )
-from chatbot.understanding.needs import Question
+from chatbot.understanding.needs import Language, Question
 from tools.contracts import (
     Json,
     Observation,
@@ -64,6 +63,10 @@ def question_of(state: RunState) -> Question:
     if state.question is None:
         raise ValueError("the run has no question yet")
     return state.question
+
+
+def language_of(state: RunState) -> Language:
+    return state.question.language if state.question else state.background.language
 
 
 def observations(state: RunState) -> list[Observation]:
@@ -118,6 +121,15 @@ def nudged(state: RunState) -> bool:
     return any(isinstance(event, Nudged) for event in state.events)
 
 
+def observed_since_nudge(state: RunState) -> bool:
+    seen = False
+    for event in reversed(state.events):
+        if isinstance(event, Nudged):
+            return seen
+        seen = seen or isinstance(event, Observed)
+    return False
+
+
 def without_new_fact(state: RunState) -> int:
     """How many of the latest observations in a row brought nothing new."""
     count = 0
@@ -155,6 +167,14 @@ def pending_calls(state: RunState) -> list[ToolCall]:
     ]
 
 
+def call_of(state: RunState, call_id: str) -> ToolCall:
+    """The accepted call with this id."""
+    for event in reversed(state.events):
+        if isinstance(event, Acted) and event.call.id == call_id:
+            return event.call
+    raise LookupError(call_id)
+
+
 def _is_about_a_named_number(state: RunState, observation: Observation) -> bool:
     if state.question is None:
         return False
@@ -181,6 +201,11 @@ def same_call(one: Observation, other: Observation) -> bool:
     return call_key(one.tool, one.arguments) == call_key(other.tool, other.arguments)
 
 
+def first_result(state: RunState, call: ToolCall) -> Observation | None:
+    """What this call brought the first time, if it was made before."""
+    return next(iter(earlier_results(state, call)), None)
+
+
 def earlier_results(state: RunState, call: ToolCall) -> list[Observation]:
     """What this call brought before, given back or real, oldest first."""
     key = call_key(call.name, call.arguments)
@@ -203,42 +228,15 @@ def _plain(name: str, value: Json) -> Json:
 # ---- numbers that may be asked about
 
 
-def known_numbers(state: RunState) -> Iterator[str]:
-    """Canonical numbers that an observation of this conversation held."""
-    yield from state.background.known_numbers
+def numbers_seen(state: RunState) -> Iterator[str]:
+    """Order, tracking and refund numbers of this run's observations, as written."""
     for observation in observations(state):
         for fact in facts_of(observation):
             if fact.kind in ("order_number", "tracking_number", "refund_number"):
-                yield canonical_number(str(fact.value))
+                yield str(fact.value)
 
 
-# ---- calls with their results
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A call that the model made, and what it was told of it: never one alone."""
-
-    call: ToolCall
-    result: Observed | Refused
-
-
-def exchanges(state: RunState) -> list[Exchange]:
-    """Each call with its result, in order; one whose result is missing is left out."""
-    calls = {e.call.id: e.call for e in state.events if isinstance(e, Acted)}
-    pairs: list[Exchange] = []
-    for event in state.events:
-        if isinstance(event, Observed) and event.observation.call_id in calls:
-            pairs.append(Exchange(calls[event.observation.call_id], event))
-        elif isinstance(event, Refused) and event.arguments is not None:
-            call = ToolCall(event.call_id, event.tool, event.arguments, event.thought)
-            pairs.append(Exchange(call, event))
-    return pairs
-
-
-def window(
-    pairs: Sequence[Exchange], size: int
-) -> tuple[Sequence[Exchange], Sequence[Exchange]]:
-    """The older exchanges, to be shortened, and the newest ``size``, kept whole."""
-    cut = max(0, len(pairs) - size)
-    return pairs[:cut], pairs[cut:]
+def known_numbers(state: RunState) -> frozenset[str]:
+    """Canonical numbers that an observation of this conversation held."""
+    seen = (canonical_number(number) for number in numbers_seen(state))
+    return state.background.known_numbers.union(seen)

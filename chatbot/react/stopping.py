@@ -18,8 +18,8 @@ def stop_reason(
     """The first limit that is reached, or None.
 
     Hard limits come first, in this order: a stop from outside (cancelled, budget,
-    handed over), time, tokens, steps, model calls. Then the soft ones, which say that
-    the run leads nowhere: the model away, proposals refused, nothing new.
+    handed over), time, tokens, steps. Then those that say that the run leads nowhere:
+    the model away, model calls used up, proposals refused, nothing new.
     """
     if signals.reason is not None:
         return signals.reason
@@ -33,19 +33,24 @@ def stop_reason(
         return StopReason.MODEL_ERROR
     if known.model_calls(state) >= limits.max_model_calls:
         return StopReason.STEP_LIMIT
-    if known.refusals(state) >= limits.max_refusals:
+    if refused_too_often(state, limits):
         return StopReason.REFUSED_ACTION
-    if known.nudged(state) and is_going_nowhere(state, limits, after_nudge=True):
+    if known.observed_since_nudge(state) and goes_nowhere(state, limits):
         return StopReason.NO_PROGRESS
     return None
 
 
-def is_going_nowhere(
-    state: RunState, limits: Limits, *, after_nudge: bool = False
-) -> bool:
-    """Whether the latest observations brought nothing new, one more after the nudge."""
-    allowed = limits.max_without_new_fact + int(after_nudge)
-    return known.without_new_fact(state) >= allowed
+def needs_nudge(state: RunState, limits: Limits) -> bool:
+    """Whether the model has to be told, once, that its calls bring nothing new."""
+    return not known.nudged(state) and goes_nowhere(state, limits)
+
+
+def goes_nowhere(state: RunState, limits: Limits) -> bool:
+    return known.without_new_fact(state) >= limits.max_without_new_fact
+
+
+def refused_too_often(state: RunState, limits: Limits) -> bool:
+    return known.refusals(state) >= limits.max_refusals
 
 
 def seconds_left(state: RunState, limits: Limits, *, now: datetime) -> float:

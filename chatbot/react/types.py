@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from chatbot.understanding.needs import Language, Need, Question
-from tools.contracts import Json, Observation, ToolCall
+from tools.contracts import Json, Observation, ToolCall, ToolSpec
 
 
 class StopReason(StrEnum):
@@ -159,13 +159,15 @@ class TryAgain:
 
 @dataclass(frozen=True, slots=True)
 class Suspend:
-    """A write: the run ends here and waits for a person."""
+    """A write that may be made: the run ends here and waits for a person."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
+    """The run ends. Without a ``proposal`` the customer's text is worded by code."""
+
     reason: StopReason
     proposal: FinalAnswer | AskCustomer | HandOver | None = None
     coverage: Coverage | None = None
@@ -184,6 +186,19 @@ class Proof:
     need: Need
     tool: str
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What every decision of one run is measured by.
+
+    ``secrets`` are texts of which no part may be repeated to the customer.
+    """
+
+    tools: Mapping[str, ToolSpec]
+    limits: Limits
+    proofs: Sequence[Proof]
+    secrets: Sequence[str] = ()
 
 
 class SlotState(StrEnum):
@@ -411,8 +426,8 @@ class Background:
 class RunState:
     """Everything that a decision may rest on: the fold of the run's events.
 
-    ``RunState.resume(background, events)`` after a crash equals the state that the dead
-    process had; only ``apply()`` changes it.
+    Only ``state.apply()`` changes it, and ``state.resume(background, events)`` after a
+    crash equals the state that the dead process had.
     """
 
     background: Background

@@ -168,7 +168,7 @@ def play(
     events: Sequence[LoopEvent] = (),
     stop_after: int | None = None,
 ) -> Played:
-    """Run to the end, or only until ``stop_after`` new events as a killed process would.
+    """Run to the end, or only to ``stop_after`` new events, as a killed process would.
 
     ``events`` are those of an earlier process, from which this one resumes.
     """

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from chatbot.llm.scripted_model import (
     Entry,
     ScriptedModel,
@@ -18,12 +15,11 @@ from chatbot.llm.scripted_model import (
     track,
 )
 from chatbot.react.codec import KINDS, event_from_json, event_kind, event_to_json
-from chatbot.react.state import exchanges, resume, window
+from chatbot.react.state import resume
 from chatbot.react.types import (
     Acted,
     Background,
     LoopEvent,
-    Observed,
     Refused,
     RunState,
     SentBack,
@@ -112,15 +108,3 @@ def test_a_row_that_holds_no_such_event_is_a_clear_error(
 def test_an_unknown_kind_is_a_clear_error() -> None:
     with pytest.raises(ValueError, match="not a stored dream event"):
         event_from_json("dream", {})
-
-
-@given(st.integers(0, len(WHOLE.events)), st.integers(0, 6))
-def test_no_cut_parts_a_call_from_its_result(length: int, size: int) -> None:
-    pairs = exchanges(resume(Background(), WHOLE.events[:length]))
-    older, newest = window(pairs, size)
-    assert [*older, *newest] == pairs
-    assert len(newest) == min(size, len(pairs))
-    for pair in pairs:
-        assert isinstance(pair.result, Observed | Refused)
-        if isinstance(pair.result, Observed):
-            assert pair.result.observation.call_id == pair.call.id

@@ -27,6 +27,7 @@ from chatbot.react.types import (
     Background,
     HandOverMode,
     Limits,
+    ModelError,
     ModelFailed,
     Nudged,
     Observed,
@@ -36,7 +37,7 @@ from chatbot.react.types import (
     StopReason,
     Usage,
 )
-from tests.react.play import NOW, Clock, Shop, play, with_limits
+from tests.react.play import NOW, Shop, play, with_limits
 from tools.contracts import Observation, ObservationStatus, ToolCall
 
 GOOD = answer("Yes, O-204 has shipped with N-88. It is in Wuhan now.")
@@ -80,7 +81,7 @@ ORDER: list[tuple[StopReason, dict[str, int]]] = [
     (StopReason.STEP_LIMIT, {"steps": 4}),
     (StopReason.MODEL_ERROR, {"failures": MAX_FAILURES_IN_A_ROW}),
     (StopReason.REFUSED_ACTION, {"refusals": 3}),
-    (StopReason.NO_PROGRESS, {"nudged": 1, "stale": 3}),
+    (StopReason.NO_PROGRESS, {"nudged": 1, "stale": 2}),
 ]
 
 
@@ -112,7 +113,7 @@ def test_the_harder_limit_wins_over_all_that_are_softer(
         ({"steps": 4}, StopReason.STEP_LIMIT),
         ({"failures": 2}, StopReason.MODEL_ERROR),
         ({"refusals": 3}, StopReason.REFUSED_ACTION),
-        ({"nudged": 1, "stale": 3}, StopReason.NO_PROGRESS),
+        ({"nudged": 1, "stale": 2}, StopReason.NO_PROGRESS),
     ],
 )
 def test_a_limit_stops_when_it_is_reached_and_not_one_before(
@@ -134,8 +135,9 @@ def test_a_limit_of_three_steps_ends_a_question_that_needs_four_calls() -> None:
 
 
 def test_model_calls_are_limited_apart_from_steps() -> None:
-    model = ScriptedModel(fails(), get_order("O-204"), fails(), track("N-88"), GOOD)
-    run = play(model, limits=with_limits(max_model_calls=4), clock=Clock())
+    away = fails(retry_after=0)
+    model = ScriptedModel(away, get_order("O-204"), away, track("N-88"), GOOD)
+    run = play(model, limits=with_limits(max_model_calls=4))
     assert run.stop_reason is StopReason.STEP_LIMIT
     assert model.calls == 4
 
@@ -238,6 +240,27 @@ def test_searching_for_ever_is_told_once_and_then_ended() -> None:
     assert len(shop.calls) == 3
 
 
+def test_something_new_after_the_nudge_lets_the_run_go_on() -> None:
+    shop = Shop({**Shop().data, "search_orders": {"orders": []}})
+    model = ScriptedModel(
+        search("a"), search("b"), get_order("O-204"), search("c"), track("N-88"), GOOD
+    )
+    run = play(model, shop=shop)
+    assert run.stop_reason is StopReason.ANSWERED
+    assert len(run.of(Nudged)) == 1
+
+
+def test_who_goes_astray_again_after_the_nudge_is_stopped_and_not_told_twice() -> None:
+    shop = Shop({**Shop().data, "search_orders": {"orders": []}})
+    model = ScriptedModel(
+        search("a"), search("b"), get_order("O-204"), search("c"), search("d"), GOOD
+    )
+    run = play(model, shop=shop)
+    assert run.stop_reason is StopReason.NO_PROGRESS
+    assert len(run.of(Nudged)) == 1
+    assert "shipped" in run.end.answer
+
+
 def test_several_numbers_that_do_not_exist_are_each_worth_asking_for() -> None:
     model = ScriptedModel(
         get_order("O-901"),
@@ -309,14 +332,29 @@ def test_a_model_error_that_is_final_is_not_tried_again() -> None:
     assert model.calls == 1
 
 
-def test_a_retry_that_would_come_too_late_ends_at_the_time_limit() -> None:
-    model = ScriptedModel(fails(retry_after=3600))
-    run = play(model, limits=with_limits(max_seconds=0.05))
-    assert run.stop_reason is StopReason.TIME_LIMIT
+def test_a_retry_that_would_come_too_late_is_not_waited_for() -> None:
+    run = play(ScriptedModel(fails(retry_after=90)))
+    assert run.stop_reason is StopReason.MODEL_ERROR
+    assert run.end.can_retry
+
+
+def test_the_pause_before_a_retry_is_cut_off_by_a_stop() -> None:
+    signals = Signals()
+
+    def then_stop(state: RunState) -> ModelError:
+        asyncio.get_running_loop().call_soon(signals.stop_with, StopReason.CANCELLED)
+        return fails(retry_after=80)
+
+    run = play(ScriptedModel(then_stop), signals=signals)
+    assert run.stop_reason is StopReason.CANCELLED
 
 
 def test_a_question_back_stops_the_run_with_its_buttons() -> None:
-    run = play(ScriptedModel(ask("Which order?", "O-204", "O-205")), "Where is it?")
+    run = play(
+        ScriptedModel(ask("Which order?", "O-204", "O-205")),
+        "Where is it?",
+        background=Background(known_numbers=frozenset({"O204", "O205"})),
+    )
     assert run.stop_reason is StopReason.NEEDS_CUSTOMER
     assert run.end.options == ("O-204", "O-205")
 
