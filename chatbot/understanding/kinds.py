@@ -55,12 +55,13 @@ class Topic(StrEnum):
 class Question:
     """What a message asks, before anything is looked up.
 
-    ``needs`` is never empty: ``(Need.NONE,)`` where nothing is asked. Numbers are kept as
-    the customer wrote them, once each, in the order of the text. ``refers_back`` says
-    that the text points at an order without naming it ("那它到哪儿了", "my last order").
-    ``rejected_numbers`` are those that the text says are not meant ("不是 O-204").
-    ``bare_numbers`` are digits that may or may not be an order's ("and 205?"). ``fragment``
-    says that the text asks nothing of its own and lives on what was asked before.
+    ``needs`` is never empty: ``(Need.NONE,)`` where nothing is asked. Numbers are kept
+    as the customer wrote them, once each, in the order of the text. ``refers_back``
+    says that the text points at an order without naming it ("那它到哪儿了", "my last
+    order"). ``rejected_numbers`` are those that the text says are not meant ("不是
+    O-204"). ``bare_numbers`` are digits that may or may not be an order's ("and 205?").
+    ``fragment`` says that the text asks nothing of its own and lives on what was asked
+    before.
     """
 
     text: str

@@ -1,29 +1,13 @@
-"""One named pattern of a language: the unit that the lexicons are lists of."""
+"""The rules of both languages: people mix them, so both are always read."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from chatbot.understanding import lexicon_en, lexicon_zh
+from chatbot.understanding.rules import Rule
 
-from chatbot.understanding.kinds import Need, Topic
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern, and what it says where it is found in a plain text.
-
-    Gaps in a pattern are bounded (``.{0,20}``), which keeps a search linear in the text.
-    """
-
-    name: str
-    says: Need | Topic | None
-    pattern: re.Pattern[str]
+RULES: tuple[Rule, ...] = (*lexicon_zh.RULES, *lexicon_en.RULES)
 
 
-def rule(says: Need | Topic | None, name: str, *patterns: str) -> Rule:
-    return Rule(name, says, re.compile("|".join(f"(?:{part})" for part in patterns)))
-
-
-def found(rules: tuple[Rule, ...], text: str) -> frozenset[str]:
-    """The names of the rules that the plain text fulfils."""
-    return frozenset(one.name for one in rules if one.pattern.search(text))
+def rule_names(plain: str) -> frozenset[str]:
+    """The names of the rules that a plain text fulfils."""
+    return frozenset(rule.name for rule in RULES if rule.pattern.search(plain))

@@ -1,9 +1,11 @@
 """How people say it in English. Read on ``plain_text``: lower case, no apostrophes."""
 
+# ruff: noqa: E501 (a pattern is easier to read unbroken)
+
 from __future__ import annotations
 
 from chatbot.understanding.kinds import Need, Topic
-from chatbot.understanding.lexicon import Rule, rule
+from chatbot.understanding.rules import Rule, rule
 
 _THING = (
     r"(?:orders?|oder|ordr|roder|parcels?|parcle|packages?|packge|package?s|pkg"
@@ -28,7 +30,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         Need.HUMAN,
         "human",
-        r"\b(?:human|real person|actual person|live (?:agent|person|chat)|representative|customer (?:care|support|service) (?:number|no|agent|person|exec\w*|rep\w*|phone))\b",
+        r"(?<!are you )(?<!are you a )(?<!you are )\bhuman\b(?! or\b)|\b(?:real person|actual person|live (?:agent|person|chat)|representative|customer (?:care|support|service) (?:number|no|agent|person|exec\w*|rep\w*|phone))\b",
         r"\b(?:talk|speak|chat|connect|transfer|escalate|put me through|pass me)\b.{0,20}\b(?:to|with|an?|me)\b.{0,12}\b(?:agents?|humans?|persons?|someone|somebody|manager|supervisor|rep|representative|executive|people|customer (?:care|service|support)|support|team|operator|advis[eo]r|staff)\b",
         r"\bcall ?(?:me )?back\b",
         r"\bcall me\b",
@@ -36,9 +38,14 @@ RULES: tuple[Rule, ...] = (
         r"\bhow (?:can|do|to|could) (?:i |we )?(?:call|contact|reach|phone)\b.{0,10}\b(?:you|u|customer|support|someone)\b",
         r"\bwhere (?:do|can) i call\b",
         r"^(?:agent|operator|representative|human|person|customer (?:care|service|support)|support|manager)[.!? ]*$",
-        r"\bno ?(?:one|body) (?:is |s )?(?:answer\w*|respon\w*|reply\w*|pick\w*)",
         r"\b(?:need|want|get me|give me)\b.{0,15}\b(?:an? )?(?:agent|manager|supervisor|real person|someone to talk)\b",
         r"\bcontact (?:the )?customer (?:care|service|support)\b",
+    ),
+    rule(
+        None,
+        "unanswered",
+        r"\bno ?(?:one|body) (?:is |s |has )?(?:answer\w*|respon\w*|repl\w*|pick\w*|got back)",
+        r"\bno (?:response|reply|answer)\b|\bnot (?:responding|replying|answering)\b",
     ),
     rule(
         Need.CANCEL,
@@ -108,7 +115,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         Need.SHIPPED,
         "shipped",
-        r"\b(?:has|have|was|were|is|did|when|hasnt|been|not|yet|will|wil|you|u|to)\b.{0,30}\b(?:shipped|shiped|ship|dispatch\w*|despatch\w*|sent out|send out|go out|gone out|left the warehouse)\b",
+        r"\b(?:has|have|was|were|is|did|when|hasnt|havent|been|not|yet|will|wil|please)\b.{0,30}\b(?:shipped|shiped|ship|dispatch\w*|despatch\w*|sent out|send out|go out|gone out|left the warehouse)\b",
         r"\b(?:shipped|shiped|dispatched|despatched) (?:yet|or not|already)\b",
         r"\b(?:hold|delay) (?:the |my )?(?:shipment|shipping|dispatch)\b|\bback in stock\b",
     ),

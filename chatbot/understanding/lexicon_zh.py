@@ -1,9 +1,11 @@
 """How people say it in Chinese. Read on ``plain_text``."""
 
+# ruff: noqa: E501 (a pattern is easier to read unbroken)
+
 from __future__ import annotations
 
 from chatbot.understanding.kinds import Need, Topic
-from chatbot.understanding.lexicon import Rule, rule
+from chatbot.understanding.rules import Rule, rule
 
 _WHEN = r"(?:什么时候|啥时候|什么时间|啥时间|几时|何时|多久|几天|多长时间|哪天|几号|几点|多会儿?|sm时候|什麽时候|甚么时候|多少天)"
 
@@ -11,7 +13,10 @@ RULES: tuple[Rule, ...] = (
     rule(
         Need.HUMAN,
         "human",
-        r"人工|转人|真人|找(?:个|一个|你们)?(?:客服|人|经理|主管|领导|负责人)|客服(?:电话|热线|在吗|呢)|(?:转|接|叫|换)(?:一下|个)?(?:客服|经理|主管|领导)|(?:打|回)(?:个)?电话给我|给我(?:回|打)(?:个)?电话|没人(?:回|理|接|答|管)|rengong|投诉电话|不要机器人|不想跟机器",
+        r"(?<!是)人工(?!智能)|转人|真人|找(?:个|一个|你们)?(?:客服|人|经理|主管|领导|负责人)|客服(?:电话|热线|在吗|呢)|(?:转|接|叫|换)(?:一下|个)?(?:客服|经理|主管|领导)|(?:打|回)(?:个)?电话给我|给我(?:回|打)(?:个)?电话|rengong|投诉电话|不要机器人|不想跟机器",
+    ),
+    rule(
+        None, "unanswered", r"(?:没|无)人(?:回|理|接|答|管|处理)|打不通|不(?:回复|理人)"
     ),
     rule(
         Need.CANCEL,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chatbot.understanding.carriers import is_tracking_number
-from chatbot.understanding.kinds import Question, Topic
+from chatbot.understanding.carriers import carrier_of
+from chatbot.understanding.kinds import Question
 from chatbot.understanding.text import narrow
 from tools.contracts import canonical_number
 
@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 _SHOP_FORM = re.compile(r"(?:#\s?)?[Oo](?:\s?-\s?|\s)?\d{2,12}|#?\s?[Ww]\d{7}")
 _HASH_FORM = re.compile(r"#\s?[A-Za-z]{0,4}-?\d{3,24}")
 _SHIPMENT_FORM = re.compile(r"[Nn]-?\d{2,8}")
-_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]{1,4}[\s-]?\d[0-9A-Za-z-]{5,30}")
+_LETTERS_AND_DIGITS = re.compile(r"(?=.{0,3}[A-Za-z])[0-9A-Za-z][0-9A-Za-z\s-]{7,39}")
 _LONG_DIGITS = re.compile(r"\d{9,30}|\d{3}-\d{7}-\d{7}")
 _CHINESE_MOBILE = re.compile(r"1[3-9]\d{9}")
 _SAYS_ORDER = re.compile(
@@ -94,7 +94,7 @@ def _kind_by_form(token: str, before: str) -> str | None:
         return "order"
     if _CHINESE_MOBILE.fullmatch(token):
         return None
-    if _LETTERS_AND_DIGITS.fullmatch(token) and is_tracking_number(token):
+    if _LETTERS_AND_DIGITS.fullmatch(token) and carrier_of(token):
         return "tracking"
     if _LONG_DIGITS.fullmatch(token):
         return "order"
@@ -103,17 +103,31 @@ def _kind_by_form(token: str, before: str) -> str | None:
     return None
 
 
+_LONGEST = 2000
+_PREFIX = re.compile(r"^[A-Z]+")
 _POINTS_BACK = re.compile(
-    r"它|这个|那个|这单|那单|这件|那件|该订单|上一个|上个|前一个|刚才|刚刚|另一个|另外一个|上次|最近|这些|那些|那(?:它|他|她|就|现在|什么|啥|怎么|我)|其他的"
-    r"|\b(?:it|its|that|this|those|these|them|they|the other|other one|same one|the last one"
-    r"|(?:last|latest|previous|recent|first|second) (?:order|one|parcel|package|purchase))\b",
+    r"它|这个|那个|这单|那单|这件|那件|该订单|上一个|上个|前一个|刚才|刚刚|另一个|另外一个"
+    r"|上次|最近|这些|那些|那(?:它|他|她|就|现在|什么|啥|怎么|我)|其他的"
+    r"|\b(?:it|its|that|this|those|these|them|they|the other|other one|same one"
+    r"|(?:last|latest|previous|recent|first|second)"
+    r" (?:order|one|parcel|package|purchase))\b",
     re.IGNORECASE,
 )
 
 
 def points_back(text: str) -> bool:
     """Whether the text points at something said before without naming it."""
-    return bool(_POINTS_BACK.search(text[:2000]))
+    return bool(_POINTS_BACK.search(text[:_LONGEST]))
+
+
+_OTHER = re.compile(
+    r"另一个|另外一个|另一单|另外一单|\bother (?:one|order)\b", re.IGNORECASE
+)
+_NEWEST = re.compile(
+    r"最近(?:的|一)|最新|上一(?:个|单|笔)|上个订单|刚(?:才|刚)?(?:买|下|拍)"
+    r"|\b(?:last|latest|newest|recent) (?:order|one|purchase|parcel|package)\b",
+    re.IGNORECASE,
+)
 
 
 def resolve_orders(
@@ -125,18 +139,17 @@ def resolve_orders(
     """The order numbers that a question is about; empty where one must ask back.
 
     Numbers named in the text win. Bare digits count only where they fit one of
-    ``own_orders`` (newest first), which are the customer's own. Otherwise the last
-    question that named an order is continued; a number that was rejected is left out.
+    ``own_orders``, the customer's own. Otherwise the last question that named an order
+    is continued, without what was rejected since.
     """
-    own = {canonical_number(number): number for number in own_orders}
     if question.order_numbers:
         return question.order_numbers
+    own = tuple(own_orders)
     fitting = tuple(
         number
         for bare in question.bare_numbers
-        for key, number in own.items()
-        if key == canonical_number(bare)
-        or key.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == bare
+        for number in own
+        if _PREFIX.sub("", canonical_number(number)) == canonical_number(bare)
     )
     if fitting:
         return fitting
@@ -153,5 +166,19 @@ def resolve_orders(
     return ()
 
 
-def is_correction(question: Question) -> bool:
-    return Topic.CORRECTION in question.topics
+def pointed_order(
+    text: str, *, own_orders: Sequence[str], current: Sequence[str] = ()
+) -> str | None:
+    """Which of ``own_orders``, newest first, "my last order" or "the other one" means.
+
+    ``current`` are the orders that were spoken of last. None where the text points at
+    none of them, or at one of several.
+    """
+    start = text[:_LONGEST]
+    if own_orders and _NEWEST.search(start):
+        return own_orders[0]
+    if current and _OTHER.search(start):
+        here = {canonical_number(number) for number in current}
+        others = [one for one in own_orders if canonical_number(one) not in here]
+        return others[0] if len(others) == 1 else None
+    return None

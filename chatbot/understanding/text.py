@@ -12,6 +12,12 @@ _TAGGED = re.compile(r"https?://\S{1,200}|\[(?:user|url|链接x|NULL)\]|@\w{1,40
 _MASKS = re.compile(
     r"\[(?:数字|订单|金额|日期|时间|地址|姓名|站点|组织机构|电话|邮箱)x\]"
 )
+# What a shop's chat window pastes in front of a question about an order or a product.
+_CARD = re.compile(
+    r"\[?(?:咨询|查询)?(?:订单(?:编?号|金额|状态)|商品(?:id|编?号)|下单时间)\s?:"
+    r"[\s:;¥]{0,4}(?:0|\d[\d\s:.*-]{0,30})[\]，,;]?|顾客通过点击\w{0,20}信息发送:?",
+    re.IGNORECASE,
+)
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _SPACES = re.compile(r"\s+")
 
@@ -39,9 +45,10 @@ def _narrow_character(character: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Lower case, plain letters, single spaces, no links or mentions; bounded length."""
+    """Lower case, plain letters, single spaces, no links; of bounded length."""
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]} {text[-_TAIL:]}"
     text = _MASKS.sub(" 0 ", _TAGGED.sub(" ", narrow(text)))
+    text = _CARD.sub(" ", text)
     text = _APOSTROPHES.sub("", text.lower())
     return _SPACES.sub(" ", text).strip()
