@@ -56,13 +56,16 @@ class Endpoint:
 
 @dataclass(slots=True, weakref_slot=True)
 class Connection:
-    """The client, its free places, and what was found out about the endpoint.
+    """The client, what it sends with each request, and its free places.
 
     ``quirks`` names the optional fields that it refuses, and ``reasoning_content``
     where it wants a model's hidden reasoning back with each call.
     """
 
     client: AsyncOpenAI
+    http: httpx2.AsyncClient
+    url: httpx2.URL
+    headers: httpx2.Headers = field(repr=False)
     places: asyncio.Semaphore
     quirks: set[str] = field(default_factory=set)
 
@@ -102,6 +105,15 @@ def _connect(endpoint: Endpoint) -> Connection:
         max_retries=0,
         http_client=http,
     )
-    # Waiting here keeps the order of arrival, and the client's pool, whose cost grows
-    # with its queue, never has one.
-    return Connection(client, asyncio.Semaphore(endpoint.max_connections))
+    headers = {**client.default_headers, **client.auth_headers}
+    return Connection(
+        client,
+        http,
+        url=client.base_url.copy_with(path=f"{client.base_url.path}chat/completions"),
+        headers=httpx2.Headers(
+            {name: value for name, value in headers.items() if isinstance(value, str)}
+        ),
+        # Waiting here keeps the order of arrival, and the pool, whose cost grows with
+        # its queue, never has one.
+        places=asyncio.Semaphore(endpoint.max_connections),
+    )

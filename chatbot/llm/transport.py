@@ -6,9 +6,10 @@ import asyncio
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncStream, OpenAIError
+import orjson
 
 from chatbot.llm.client import Connection, Endpoint
 from chatbot.llm.stream import MAX_REPLY_BYTES, EventLines, RawReply, damaged
@@ -53,18 +54,13 @@ async def fetch(shared: Connection, endpoint: Endpoint, body: bytes) -> RawReply
     except TimeoutError:
         waited = endpoint.silence if reply.some else waited
         raise CallFailed(damaged(f"nothing came for {waited:g} s"), reply) from None
-    except APIStatusError as error:
-        raise CallFailed(_status_error(error), reply, _quirk(error, body)) from None
-    except APIConnectionError:
+    except _StatusError as error:
+        quirk = _quirk(error, body)
+        raise CallFailed(_status_error(error), reply, quirk) from None
+    except (httpx2.ConnectError, httpx2.ConnectTimeout):
         raise CallFailed(damaged("the endpoint cannot be reached"), reply) from None
     except httpx2.HTTPError:
-        raise CallFailed(damaged("the connection broke in the reply"), reply) from None
-    except (OpenAIError, httpx2.InvalidURL) as error:
-        # Its own words may hold what was sent.
-        problem = ModelError(
-            f"the client refused: {type(error).__name__}", retryable=False
-        )
-        raise CallFailed(problem, reply) from None
+        raise CallFailed(damaged("the connection broke"), reply) from None
     return reply
 
 
@@ -75,15 +71,13 @@ async def _exchange(
     reply: RawReply,
     timer: asyncio.Timeout,
 ) -> None:
-    response = await shared.client.post(
-        "/chat/completions",
-        cast_to=httpx2.Response,
-        content=body,
-        stream=True,
-        stream_cls=AsyncStream[object],
+    request = shared.http.build_request(
+        "POST", shared.url, headers=shared.headers, content=body
     )
-    assert isinstance(response, httpx2.Response)  # noqa: S101 - what cast_to asks for
+    response = await shared.http.send(request, stream=True)
     try:
+        if response.status_code != HTTPStatus.OK:
+            raise _StatusError(response, await _whole(response))
         kind = response.headers.get("content-type", "")
         if "text/event-stream" in kind:
             await _read_events(response, reply, endpoint, timer)
@@ -126,16 +120,37 @@ async def _whole(response: httpx2.Response) -> bytes:
     return bytes(received)
 
 
-def _status_error(error: APIStatusError) -> ModelError:
-    """Names the status and the provider's code; its text may repeat the key."""
-    status = error.status_code
-    code = error.code if isinstance(error.code, str) else ""
-    named = f" ({code})" if _WORD.fullmatch(code) else ""
-    out_of_money = code == "insufficient_quota"
+class _StatusError(Exception):
+    """An answer other than 200; ``code`` is the provider's own word for it, or "".
+
+    Its text is looked at and dropped: it may repeat the key.
+    """
+
+    def __init__(self, response: httpx2.Response, body: bytes) -> None:
+        super().__init__(response.status_code)
+        self.status = response.status_code
+        self.headers = response.headers
+        self.said = body[:4000].decode("utf-8", "replace")
+        self.code = _code(body)
+
+
+def _code(body: bytes) -> str:
+    try:
+        error = orjson.loads(body).get("error")
+    except (orjson.JSONDecodeError, AttributeError):
+        return ""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, str) and _WORD.fullmatch(code) else ""
+
+
+def _status_error(error: _StatusError) -> ModelError:
+    status = error.status
+    named = f" ({error.code})" if error.code else ""
+    out_of_money = error.code == "insufficient_quota"
     return ModelError(
         f"the endpoint answered HTTP {status}{named}",
         retryable=(status in _PASSING or status >= 500) and not out_of_money,
-        retry_after=_retry_after(error.response.headers),
+        retry_after=_retry_after(error.headers),
     )
 
 
@@ -154,11 +169,11 @@ def _retry_after(headers: httpx2.Headers) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _quirk(error: APIStatusError, body: bytes) -> str:
-    if error.status_code not in (400, 422):
+def _quirk(error: _StatusError, body: bytes) -> str:
+    if error.status not in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
         return ""
     sent = [name for name in OPTIONAL_FIELDS if f'"{name}"'.encode() in body]
-    said = error.response.text[:4000]
+    said = error.said
     if REASONING in said:
         return REASONING
     named = [name for name in sent if name in said]
