@@ -77,15 +77,11 @@ class Line:
         self._promised = True
         self._pump()
 
-    def close(self, code: CloseCode, saying: frames.Frame | None = None) -> None:
-        """End the socket; what was not sent yet is dropped but for ``saying``."""
-        if self._closing is not None:
-            return
-        self._queue.clear()
-        if saying is not None:
-            self._queue.append(frames.encode(saying))
-        self._closing = code
-        self._pump()
+    def close(self, code: CloseCode) -> None:
+        """End the socket, after what is on its way and without reading on."""
+        if self._closing is None:
+            self._closing = code
+            self._pump()
 
     def hang_up(self) -> None:
         """The other side is gone: send nothing more."""
