@@ -161,7 +161,17 @@ RUN_SWEEP_SECONDS = env_seconds("RUN_SWEEP_SECONDS", 1, low=0.1, high=60)
 # Hosts of carriers' own tracking pages: answers link to no other site.
 TRACKING_LINK_HOSTS = env_list(
     "TRACKING_LINK_HOSTS",
-    ("www.sf-express.com", "www.zto.com", "www.yto.net.cn", "www.ems.com.cn"),
+    (
+        "www.sf-express.com",
+        "www.zto.com",
+        "www.yto.net.cn",
+        "www.jdl.com",
+        "www.ems.com.cn",
+        "www.dhl.com",
+        "www.ups.com",
+        "www.fedex.com",
+        "tools.usps.com",
+    ),
 )
 
 # ---- database
