@@ -1,8 +1,8 @@
 """How well the completion check tells answers: ``manage.py evaluate answers``.
 
 Every row of ``cases/answers.jsonl`` is a question, the names of observations, a draft
-answer, and whether a careful reader lets it pass. Three rows of ten, chosen by a hash of
-their id, were kept aside while the check was written: their figures stand apart.
+answer, and whether a careful reader lets it pass. Three rows of ten, chosen by a hash
+of their id, were kept aside while the check was written: their figures stand apart.
 """
 
 from __future__ import annotations

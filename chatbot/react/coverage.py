@@ -34,9 +34,9 @@ def answer_covers_question(
     background: Background,
     secrets: Sequence[str] = (),
 ) -> Coverage:
-    """Check a draft: every need met or honestly said to be out of reach, every order and
-    tracking number, date, amount, place and status word proved by an observation of the
-    same order, and nothing promised, claimed as done or ruled that nothing backs.
+    """Check a draft: every need met or honestly said to be out of reach, every order
+    and tracking number, date, amount, place and status word proved by an observation of
+    the same order, and nothing promised, claimed as done or ruled that nothing backs.
 
     ``secrets`` are texts of which no part may be repeated (the instructions). Never
     raises, and takes time linear in the length of the answer.
@@ -55,7 +55,7 @@ def answer_covers_question(
         raw=narrow(answer[:MAX_ANSWER]),
         about_refund=_is_about_refund(question, evidence),
     )
-    checked = [*claims_of(check), *_of_the_whole(answer, secrets)]
+    checked = [*_of_the_whole(answer, secrets), *claims_of(check)]
     slots = slots_of(
         [one.number for one in draft.numbers],
         question=question,

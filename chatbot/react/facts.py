@@ -2,8 +2,8 @@
 
 A field's type is read off its name: ``*_at`` is a time, an object with ``amount`` and
 ``currency`` is money, ``status`` is one of the enums, ``order_id``, ``tracking_id`` and
-``refund_id`` are numbers, ``place`` and ``ship_to`` are places, ``*url`` is a link. Every
-other text is weak: it may be quoted, and proves nothing.
+``refund_id`` are numbers, ``place`` and ``ship_to`` are places, ``*url`` is a link.
+Every other text is weak: it may be quoted, and proves nothing.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Fact:
 
 
 def facts_of(observation: Observation) -> tuple[Fact, ...]:
-    """The facts of one observation, in the order of its fields; none unless it is ok."""
+    """The facts of one observation, as its fields come; none unless it is ok."""
     if observation.status is not ObservationStatus.OK:
         return ()
     facts: list[Fact] = []
@@ -204,10 +204,10 @@ def _field(
 def _typed(
     name: str, path: str, field: Json, money: Money | None
 ) -> tuple[FactKind, FactValue]:
-    assert not isinstance(field, list)
     if money is not None:
         return "amount", money
-    assert not isinstance(field, dict)
+    if isinstance(field, list | dict):
+        raise TypeError("only a single value has a type")
     if name.endswith("_at") or name == "at":
         moment = parse_time(field)
         return ("date", moment) if moment else ("text", field)

@@ -85,7 +85,7 @@ _REASONS: dict[Language, dict[str, str]] = {
     "en": {
         "not_found": "no such order or parcel was found.",
         "missing_field": "the systems hold no such information.",
-        "timeout": "it could not be checked just now (timeout means unknown, not 'no').",
+        "timeout": "it could not be checked just now: unknown, which is not 'no'.",
         "unavailable": "it could not be checked just now.",
         "denied": "it cannot be looked up for this customer.",
     },
@@ -162,7 +162,7 @@ _ALONE: dict[Language, dict[str, str]] = {
     "en": {
         "promise": "Do not promise anything for later: {text}",
         "effect": "Nothing was changed or sent. Do not say: {text}",
-        "policy": "No help article says this: {text}. Call search_help or leave it out.",
+        "policy": "No help article says {text}. Call search_help or leave it out.",
         "contact": "Do not give this contact or ask for codes: {text}",
         "filler": "Write only the answer to the customer, without: {text}",
         "prompt": "Leave this out: {text}",

@@ -31,8 +31,8 @@ def answer_from_slots(
     language: Language,
     time_zone: str,
 ) -> str:
-    """The whole answer: each filled slot told, each other one admitted, and the time and
-    source of what is said. "" where there are no slots."""
+    """The whole answer: each filled slot told, each other one admitted, and the time
+    and source of what is said. "" where there are no slots."""
     page = _Page(observations, language, time_zone)
     for order in dict.fromkeys(slot.order for slot in slots):
         page.tell([slot for slot in slots if slot.order == order])

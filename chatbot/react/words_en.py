@@ -106,7 +106,8 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "delivered":
             return f"{name} was delivered{_on(record.delivered_at, now)}."
         case "delivery_failed":
-            return f"The last delivery attempt for parcel {record.tracking_id} failed{place}."
+            number = record.tracking_id
+            return f"The last delivery attempt for parcel {number} failed{place}."
         case "returning":
             return f"{name} is on its way back{place}."
         case "returned":
@@ -240,7 +241,8 @@ def orders(records: list[OrderRecord], total: int, now: datetime) -> str:
 def _listed(record: OrderRecord, now: datetime) -> str:
     placed = f", placed on {day(record.placed_at, now)}" if record.placed_at else ""
     total = f", {money(record.total)}" if record.total else ""
-    return f"{record.order_id}: {_STATUS.get(record.status, 'status unknown')}{placed}{total}"
+    status = _STATUS.get(record.status, "status unknown")
+    return f"{record.order_id}: {status}{placed}{total}"
 
 
 _STATUS = {

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from chatbot.react.grounding.lexicon import word_list
+
 _NUMBER = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:\.\d{1,2})?"
-_BEFORE = r"US\$|HK\$|NT\$|A\$|C\$|S\$|[¥￥$€£₹]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|AUD|CAD|人民币)(?=[\s\d¥])"
+_BEFORE = (
+    r"US\$|HK\$|NT\$|A\$|C\$|S\$|[¥￥$€£₹]"
+    r"|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|AUD|CAD|人民币)(?=[\s\d¥])"
+)
 _AFTER = (
     r"元|块钱|块(?![儿])|圆|人民币|美元|美金|欧元|英镑|港币|港元|日元"
     r"|(?:yuan|RMB|CNY|USD|EUR|GBP|JPY|HKD|AUD|CAD|dollars?|euros?|pounds?|bucks?)\b"
@@ -23,17 +28,15 @@ _HAN_SUM = re.compile(
     r"(?P<n>[一二两三四五六七八九十百千万零〇]{1,12})(?P<cur>元|块钱|块(?=[^儿]|$))"
     r"(?:(?P<jiao>[一二两三四五六七八九])角)?"
 )
-_SAYS_MONEY = (
-    r"total|amount|price|paid|cost|fee|charged?|refund(?: of)?|sum|合计|总额|总价|总计|金额|共计"
-    r"|实付|价格|费用|运费|付了|退款"
-)
-_BARE = re.compile(
-    rf"(?:{_SAYS_MONEY})[^\d\n。.]{{0,12}}?(?<![\dA-Za-z-])(?P<n>\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{2}})?"
-    r"|\d{1,12}\.\d{2})(?![\d:])"
-    r"|(?:金额|总额|总价|总计|合计|共计|实付|价格)(?:是|为|:|：)?\s?(?P<n2>\d{1,12})(?![\d:月日号.天-])"
-    r"|\b(?:total|amount|price)(?: is| was| of|:)\s?(?P<n3>\d{1,12})(?![\d:/.-]|\s?[A-Za-z])",
-    re.I,
-)
+_BARE = word_list(r"""
+    (?:total|amount|price|paid|cost|fee|charged?|refund(?: of)?|sum|合计|总额|总价|总计
+        |金额|共计|实付|价格|费用|运费|付了|退款)[^\d\n。.]{0,12}?(?<![\dA-Za-z-])
+        (?P<n>\d{1,3}(?:,\d{3})+(?:\.\d{2})?|\d{1,12}\.\d{2})(?![\d:])
+    (?:金额|总额|总价|总计|合计|共计|实付|价格)(?:是|为|:|：)?\s?(?P<n2>\d{1,12})
+        (?![\d:月日号.天-])
+    \b(?:total|amount|price)(?: is| was| of|:)\s?(?P<n3>\d{1,12})(?![\d:/.-]
+        |\s?[A-Za-z])
+""")
 _CURRENCIES = {
     "$": {"USD", "AUD", "CAD", "HKD", "SGD", "TWD", "NZD", "MXN"},
     "¥": {"CNY", "JPY"},
@@ -42,7 +45,8 @@ _CURRENCIES = {
     "₹": {"INR"},
     "us$": {"USD"}, "hk$": {"HKD"}, "nt$": {"TWD"}, "a$": {"AUD"}, "c$": {"CAD"},
     "s$": {"SGD"},
-    "rmb": {"CNY"}, "人民币": {"CNY"}, "yuan": {"CNY"}, "元": {"CNY", "JPY", "HKD", "USD"},
+    "rmb": {"CNY"}, "人民币": {"CNY"}, "yuan": {"CNY"},
+    "元": {"CNY", "JPY", "HKD", "USD"},
     "块": {"CNY"}, "块钱": {"CNY"}, "圆": {"CNY", "JPY"},
     "美元": {"USD"}, "美金": {"USD"}, "欧元": {"EUR"}, "英镑": {"GBP"}, "港币": {"HKD"},
     "港元": {"HKD"}, "日元": {"JPY"},
@@ -122,7 +126,7 @@ _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
 def han_number(written: str) -> int | None:
-    """The value of Chinese numerals below a hundred million; None where they are none."""
+    """The value of Chinese numerals below a hundred million; None for other text."""
     total = section = digit = 0
     for character in written:
         if character in _HAN_DIGITS:

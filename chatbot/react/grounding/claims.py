@@ -15,6 +15,7 @@ from chatbot.react.grounding.dates import DateMention, find_dates, says
 from chatbot.react.grounding.draft import Draft
 from chatbot.react.grounding.evidence import Evidence, Subject
 from chatbot.react.grounding.honesty import is_negative
+from chatbot.react.grounding.lexicon import word_list
 from chatbot.react.grounding.numbers import NumberMention
 from chatbot.react.grounding.phrases import Phrase, find_contacts, find_phrases
 from chatbot.react.grounding.places import PlaceMention, find_places, same_place
@@ -296,14 +297,31 @@ def _amount(check: Check, mention: AmountMention) -> Checked:
 # ---- places
 
 
-_NOW = re.compile(
-    r"\b(?:now|currently|presently|right now|at the moment|located|sitting)\b|目前|现在|当前|位于|停留|此刻|正在",
-    re.I,
-)
-_DESTINATION = re.compile(
-    r"\b(?:to|destination|address|towards?|bound for|delivered in|recipient)\s?$|发往|寄往|送往|运往|收货|目的地|寄到|送到|前往|配送至|送至|地址",
-    re.I,
-)
+_NOW = word_list(r"""
+    \b(?:now|currently|presently|right now|at the moment|located|sitting)\b
+    目前
+    现在
+    当前
+    位于
+    停留
+    此刻
+    正在
+""")
+_DESTINATION = word_list(r"""
+    \b(?:to|destination|address|towards?|bound for|delivered in|recipient)\s?$
+    发往
+    寄往
+    送往
+    运往
+    收货
+    目的地
+    寄到
+    送到
+    前往
+    配送至
+    送至
+    地址
+""")
 
 
 def _place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
@@ -422,7 +440,21 @@ def _phrase(check: Check, phrase: Phrase) -> Iterator[Checked]:
         check.articles.tell(clause) or check.articles.hold(clause)
     ):
         return
+    if phrase.kind == "effect" and _is_refund_seen(check, phrase):
+        return
     yield _refused(phrase.text, phrase.kind, "nothing_backs_it")
+
+
+_WE = re.compile(r"\b(?:I|we)\b|我|帮|为您|给您|替您", re.I)
+
+
+def _is_refund_seen(check: Check, phrase: Phrase) -> bool:
+    """ "The refund was requested" is the refund's own state, not a deed of ours."""
+    return (
+        bool(_REFUND_WORD.search(check.sentence(phrase.start)))
+        and not _WE.search(phrase.text)
+        and any("refunds[" in fact.path for fact in check.evidence.facts)
+    )
 
 
 def _contacts(check: Check) -> Iterator[tuple[Phrase, Checked]]:

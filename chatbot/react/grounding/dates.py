@@ -67,10 +67,7 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_WEEKDAY = (
-    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day|Mon|Tues?|Wed|Thur?s?"
-    r"|Fri|Sat|Sun"
-)
+_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day"
 _HAN = "零〇一二两三四五六七八九十"
 _N = rf"(?:\d{{1,4}}|[{_HAN}]{{1,3}})"
 _EN_N = (
@@ -106,9 +103,17 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "md_zh",
         re.compile(rf"(?P<m>{_N})\s?月(?:份)?\s?(?P<d>{_N})\s?[日号]?(?![个件台])"),
     ),
-    ("dmy", re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y>20\d{2})")),
+    (
+        "dmy",
+        re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y>20\d{2})"),
+    ),
     ("slash", re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\d/])")),
-    ("dash", re.compile(r"(?<![\d-])(?P<a>\d{2})-(?P<b>\d{2})(?![\d-])(?=\s\d{1,2}:|$|[^\w])")),
+    (
+        "dash",
+        re.compile(
+            r"(?<![\d-])(?P<a>\d{2})-(?P<b>\d{2})(?![\d-])(?=\s\d{1,2}:|$|[^\w])"
+        ),
+    ),
     (
         "part_zh",
         re.compile(rf"(?P<m>{_N})\s?月\s?(?P<part>初|底|末|上旬|中旬|下旬|中)"),
@@ -124,7 +129,13 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "weekday_zh",
         re.compile(r"(?P<rel>上上|下下|上|下|本|这)?(?:个)?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])"),
     ),
-    ("weekday_en", re.compile(rf"\b(?:(?i:(?P<rel>next|last|this|coming))\s)?(?P<w>(?i:{_WEEKDAY.split('|Mon')[0]})|Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)\b(?!-)")),
+    (
+        "weekday_en",
+        re.compile(
+            rf"\b(?:(?i:(?P<rel>next|last|this|coming))\s)?(?P<w>(?i:{_WEEKDAY})"
+            r"|Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)\b(?!-)"
+        ),
+    ),
     (
         "week",
         re.compile(
@@ -167,7 +178,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "day_en",
-        re.compile(r"\b(?:on|by|until|before) the (?P<d>\d{1,2})(?:st|nd|rd|th)\b", re.I),
+        re.compile(
+            r"\b(?:on|by|until|before) the (?P<d>\d{1,2})(?:st|nd|rd|th)\b", re.I
+        ),
     ),
     (
         "clock",
@@ -198,8 +211,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 class When:
     """What a mention says of a moment; None where it says nothing of that part.
 
-    ``lo`` and ``hi`` are days from now, for spans; ``first`` and ``last`` are dates that
-    bound a vague time such as "next week". ``either`` is a second reading (month, day).
+    ``lo`` and ``hi`` are days from now, for spans; ``first`` and ``last`` are dates
+    that bound a vague time such as "next week". ``either`` is a second reading (month,
+    day).
     """
 
     year: int | None = None
@@ -522,7 +536,7 @@ def _clock(form: str, parts: dict[str, str], written: str) -> When | None:
 
 
 def says(when: When, moment: datetime, now: datetime | None) -> bool:
-    """Whether ``when`` is true of ``moment``; both as the customer's clock shows them."""
+    """Whether ``when`` is true of ``moment``, both as the customer's clock shows."""
     if when.is_span:
         return _span_holds(when, moment, now)
     day = moment.date()

@@ -42,7 +42,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a place in the text is about; ``every``: all of them, not any one of them."""
+    """What a place in the text is about; ``every``: all of them, not any one."""
 
     subjects: tuple[Subject, ...]
     every: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from chatbot.react.grounding.gazetteer import ALIASES, CHINESE, LATIN
+from chatbot.react.grounding.lexicon import word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +23,18 @@ _FACILITY = (
     r"(?:hub|centre|center|facility|depot|warehouse|station|airport|branch|office|port"
     r"|terminal|outlet|point)"
 )
-_NAME = r"[A-Z][\w'’.-]{1,24}(?:\s(?:[A-Z][\w'’.-]{0,24}|(?:de|la|of|the|du|am|upon|del)\b)){0,3}"
+_NAME = (
+    r"[A-Z][\w'’.-]{1,24}"
+    r"(?:\s(?:[A-Z][\w'’.-]{0,24}|(?:de|la|of|the|du|am|upon|del)\b)){0,3}"
+)
 _PATTERNS = (
     re.compile(
         rf"\b(?:at|in|from|to|near|reached|left|through|via|into|towards?|outside)\s"
         rf"(?:the\s|our\s|a\s)?(?P<p>{_NAME})(?:'s)?\s(?i:{_FACILITY})\b"
     ),
     re.compile(
-        r"\b(?i:now|currently|presently|right now|located|is|are|was|arrived|moving|already"
-        r"|still|sitting|waiting|been|departed|left|reached|last seen|scanned)"
+        r"\b(?i:now|currently|presently|right now|located|is|are|was|arrived|moving"
+        r"|already|still|sitting|waiting|been|departed|left|reached|last seen|scanned)"
         rf"\s(?i:in|at|near|from|outside)\s(?i:the\s)?(?P<p>{_NAME})"
     ),
     re.compile(rf"(?:目前在|现在在|位于|抵达|到达|已到|到了|停留在)\s?(?P<p>{_NAME})"),
@@ -41,15 +45,14 @@ _PATTERNS = (
         r"(?:市|省|区|县)?(?:分拣中心|分拨中心|转运中心|集散中心|中转站|中转场|营业部|营业点|网点|驿站|仓库|机场|处理中心|集散点|站点)"
     ),
 )  # fmt: skip
-_NO_PLACE = re.compile(
-    r"(?:transit|the|our|your|this|that|it|its|order|orders|parcel|package|delivery|monday|tuesday"
-    r"|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june"
-    r"|july|august|september|october|november|december|i|we|you|good|here|there|today"
-    r"|tomorrow|checked|shipped|delivered|paid|packed|unpaid|pending|cancelled|in|out|stock"
-    r"|as|utc|gmt|cny|usd)\b"
-    r"|[ONW]-?\s?\d",
-    re.I,
-)
+_NO_PLACE = word_list(r"""
+    (?:transit|the|our|your|this|that|it|its|order|orders|parcel|package|delivery|monday
+        |tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april
+        |may|june|july|august|september|october|november|december|i|we|you|good|here
+        |there|today|tomorrow|checked|shipped|delivered|paid|packed|unpaid|pending
+        |cancelled|in|out|stock|as|utc|gmt|cny|usd)\b
+    [ONW]-?\s?\d
+""")
 _NO_PLACE_ZH = re.compile(
     r"该|此|当地|本地|您|最近|附近|同城|上一|下一|我们|目的地|始发"
 )
@@ -115,7 +118,7 @@ def _holds(long: str, short: str) -> bool:
 
 
 def forms(place: str) -> frozenset[str]:
-    """The spellings of a place: folded, without its suffix, and in the other language."""
+    """The spellings of a place: folded, without a suffix, and in the other language."""
     plain = " ".join(place.casefold().replace("’", "'").split())
     bare = _SUFFIX.sub("", plain).strip() or plain
     spellings = {plain, bare}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+
+from chatbot.react.grounding.lexicon import word_list
 
 # Role -> names of the fields that may prove it. "" is a date without any such word.
 FIELDS: Mapping[str, frozenset[str]] = {
@@ -19,23 +20,32 @@ FIELDS: Mapping[str, frozenset[str]] = {
     "as_of": frozenset({"observed_at", "last_event_at", "at"}),
 }
 
-_ROLES = re.compile(
-    r"(?P<as_of>as of|as at|checked|just now|last (?:checked|updated?|synced|refreshed)|updated?|at the time of|looked up"
-    r"|status at|截至|截止|查询|更新|查到|目前|当前|现在|核实|数据时间)"
-    r"|(?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan(?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded"
-    r"|passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected|到达(?=[^,，。]{0,12}(?:中心|站|网点|营业|机场|仓))|已到)"
-    r"|(?P<refund>refund|退款|到账|退回)"
-    r"|(?P<expected>expect|estimat|\beta\b|\bdue\b|will (?:be delivered|arrive|reach|get|come|be there|be with)|receiv(?:e|ing)\b|have it\b|in your hands|should (?:be delivered|arrive|reach|get|be with|be there)"
-    r"|going to (?:arrive|be delivered)|scheduled|anticipat|project|predict|(?:arriving|coming|arrives?|get there|be there|be with you|land)\b"
-    r"|delivery (?:date|time|window|is|by|on)|deliver(?:y)?(?: by| on| is|:)|预计|预期|预估|将于|将在|能到|会到|可到|能送|会送|可送|到货|应该|大概|有望)"
-    r"|(?P<delivered>delivered|arrived\b(?! (?:at|in))|signed for|received|dropped off|签收|已送达|妥投|已经送达|送到了|收货)"
-    r"|(?P<arrival>arriv|reach(?:es)? you|送达|到达|送到|派送|收到|配送)"
-    r"|(?P<shipped>ship(?:ped|ment|ping)?\b|dispatch|despatch|sent|left our|posted|发货|寄出|发出|出库|发走)"
-    r"|(?P<cancelled>cancel|取消)"
-    r"|(?P<placed>placed|ordered|order(?:ing)? date|created|bought|purchased|下单|下的单|创建|购买|订购)"
-    r"|(?P<paid>paid|payment|付款|支付|付的?了?款)",
-    re.I,
-)
+_ROLES = word_list(r"""
+    (?P<as_of>as of|as at|checked|just now|last (?:checked|updated?|synced|refreshed)
+        |updated?|at the time of|looked up|status at|截至|截止|查询|更新|查到|目前|当前
+        |现在|核实|数据时间)
+    (?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan
+        (?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded
+        |passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected|到达
+        (?=[^,，。]{0,12}(?:中心|站|网点|营业|机场|仓))|已到)
+    (?P<refund>refund|退款|到账|退回)
+    (?P<expected>expect|estimat|\beta\b|\bdue\b|will (?:be delivered|arrive|reach|get
+        |come|be there|be with)|receiv(?:e|ing)\b|have it\b|in your hands
+        |should (?:be delivered|arrive|reach|get|be with|be there)|going to (?:arrive
+        |be delivered)|scheduled|anticipat|project|predict|(?:arriving|coming|arrives?
+        |get there|be there|be with you|land)\b|delivery (?:date|time|window|is|by|on)
+        |deliver(?:y)?(?: by| on| is|:)|预计|预期|预估|将于|将在|能到|会到|可到|能送
+        |会送|可送|到货|应该|大概|有望)
+    (?P<delivered>delivered|arrived\b(?! (?:at|in))|signed for|received|dropped off|签收
+        |已送达|妥投|已经送达|送到了|收货)
+    (?P<arrival>arriv|reach(?:es)? you|送达|到达|送到|派送|收到|配送)
+    (?P<shipped>ship(?:ped|ment|ping)?\b|dispatch|despatch|sent|left our|posted|发货
+        |寄出|发出|出库|发走)
+    (?P<cancelled>cancel|取消)
+    (?P<placed>placed|ordered|order(?:ing)? date|created|bought|purchased|下单|下的单
+        |创建|购买|订购)
+    (?P<paid>paid|payment|付款|支付|付的?了?款)
+""")
 
 
 def role_of(
@@ -51,7 +61,7 @@ def role_of(
         if match.end() <= start:
             distance = start - match.end()
         elif match.start() >= end:
-            # A word behind is further than the same word before: "shipped May 3, arrives".
+            # A word behind counts as further off: "shipped May 3, arrives May 5".
             distance = match.start() - end + 3
         else:
             continue

@@ -103,12 +103,14 @@ _EN: dict[State, str] = {
         returning to (?:the )?(?:sender|us|shop|seller)
     """,
     State.RETURNED: r"""
-        (?:has been|have been|was|were|is|already) (?:returned|sent back)(?! to your| to the (?:original|card))
+        (?:has been|have been|was|were|is|already) (?:returned|sent back)(?! to your
+            | to the (?:original|card))
     """,
     State.DELIVERED: r"""
         delivered
         handed over|handed to you|signed for
-        (?:has|have|had|'ve|'s)(?: now| just| already| not| yet){0,2} arrived(?! (?:at|in))
+        (?:has|have|had|'ve|'s)(?: now| just| already| not| yet){0,2} arrived(?! (?:at
+            |in))
         (?:hasn'?t|haven'?t) arrived
         arrived (?:yet|already|safely)
         delivery (?:is |was |has been )?(?:complete|completed|successful)
@@ -125,7 +127,11 @@ _EN: dict[State, str] = {
         (?:label|shipment)(?: has been| was)? created
         (?:awaiting|waiting for) (?:pick-?up|collection|the (?:carrier|courier))
     """,
-    State.PACKED: r"packed|boxed up|being (?:packed|prepared)|ready to (?:ship|go out)|getting packed",
+    State.PACKED: r"""
+        packed|boxed up|getting packed
+        being (?:packed|prepared)
+        ready to (?:ship|go out)
+    """,
     State.UNSHIPPED: r"""
         (?:waiting|still|yet|remains) to be (?:shipped|dispatched|sent(?: out)?)
         (?:awaiting|waiting for|pending) (?:shipment|shipping|dispatch)
@@ -147,7 +153,8 @@ _EN: dict[State, str] = {
     """,
     State.PAID: r"""
         paid(?! out| back| by| within)
-        payment (?:has been |was |is )?(?:received|completed|complete|confirmed|successful|gone through)
+        payment (?:has been |was |is )?(?:received|completed|complete|confirmed
+            |successful|gone through)
     """,
     State.CANCELLED: r"cancel(?:l)?ed",
     State.LOST: r"""
@@ -188,7 +195,8 @@ _REFUND_EN: dict[State, str] = {
     State.REFUNDED: r"""
         refunded
         issued|completed|settled|credited|processed|finali[sz]ed
-        (?:been|was|is|were) (?:sent|made|paid(?! for)|returned|done|complete|successful)
+        (?:been|was|is|were) (?:sent|made|paid(?! for)|returned|done|complete
+            |successful)
         paid (?:out|back)|sent back|gone through|went through|went back|gone back
         (?:returned|back) (?:to|on|in) your
     """,

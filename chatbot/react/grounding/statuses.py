@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.react.facts import Fact
+from chatbot.react.grounding.lexicon import word_list
 from chatbot.react.grounding.status_words import State, alternation
 
 
@@ -40,20 +41,31 @@ _NOT = re.compile(
 _NOT_AFTER = re.compile(
     r"^(?:状态)?(?:的)?(?:还|尚)?(?:没有?|未)(?:开始|完成|成功)|^(?:不了|不成)"
 )
-# What is only supposed, asked, planned or wished is no claim.
-_UNREAL_BEFORE = re.compile(
-    r"(?:\b(?:if|once|when|whether|after|until|till|unless|before|as soon as|in case|will"
-    r"|would|should|could|can|may|might|must|shall|to be|'ll|going to|expected|estimated"
-    r"|want|like|need|supposed|due|scheduled|planned|ever|how|every time|whenever|where|by)"
-    r"\b|如果|若|一旦|是否|有没有|有无|假如|要是|万一|等|待|预计|预期|将|会|(?<!申)请|需要|可以|能|可|想|要"
-    r"|无法|不能|没法|没办法|不便|不可|cannot|unable|能否|何时|什么时候|何处|准备|打算|尽快|安排|等待|即将|帮您|为您|显示为?未)"
-    r"[^,，。;；]{0,60}$|前(?:能|可|会)?$",
-    re.I,
-)
-_UNREAL_AFTER = re.compile(
-    r"^[^,，。;；.]{0,12}?(?:之?后(?:会|才|再|即|可|您|，|,|就)|以后|前(?:，|,|可|您)|的话|与否|吗|了没|没有[?？]|时(?:，|,|会)"
-    r"|情况|状态|进度|信息|记录|凭证|方式|时间|日期|地址|政策|服务|流程|规则|问题|人员|员|范围|地点|政|时效|申请|订单吗|按钮)",
-)
+# What is only supposed, asked, planned or wished is no claim. Wide: a word anywhere
+# before in the clause; near: a modal verb that governs the status word itself.
+_SUPPOSED = word_list(r"""
+    \b(?:if|once|when|whether|after|until|till|unless|before|as soon as|in case
+        |whenever|every time|how|where|supposed)\b[^,;]{0,50}$
+    (?:预计|预期|预估|如果|若|一旦|是否|有没有|有无|假如|要是|万一|待|等|何时|什么时候|何处|能否
+        |显示为?未)[^,;。]{0,40}$
+    前(?:能|可|会)?$
+""")
+_PLANNED = word_list(r"""
+    \b(?:will|would|should|could|can|may|might|must|shall|going to|to|expected|estimated
+        |due|scheduled|planned|cannot|can't|unable to|need|want|yet to)
+        (?:\s(?:not|be|get|to|also|only|likely|probably|then|still|soon|[a-z]{2,12}ly))
+        {0,4}\s?$
+    'll(?: be)?\s?$
+    (?:预计|预期|将|会|(?<!申)请|需要|可以|能|可|想|要|无法|不能|没法|没办法|不便|不可|准备
+        |打算|尽快|安排|等待|即将|帮您|为您)[^,;。]{0,14}$
+""")
+_DONE = re.compile(r"(?:已|已经|刚刚|刚|成功|都)$")
+_UNREAL_AFTER = word_list(r"""
+    ^[^,;。.]{0,12}?(?:之?后(?:会|才|再|即|可|您|,|就)|以后|前(?:,|可|您)|的话|与否|吗
+        |了没|没有[?]|时(?:,|会))
+    ^(?:的|了的)?(?:情况|状态|进度|信息|记录|凭证|方式|时间|日期|地址|政策|服务|流程|规则|问题
+        |人员|员|范围|地点|时效|申请|按钮)
+""")
 _ASKS = re.compile(r"[?？]|吗[。]?$|呢[。]?$")
 
 
@@ -89,9 +101,8 @@ def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
 def _mention(
     text: str, start: int, end: int, match: re.Match[str]
 ) -> Iterator[StatusMention]:
-    assert match.lastgroup is not None
     states = _MONEY_STATES if match.re is _MONEY_PATTERN else _MAIN_STATES
-    state = states[match.lastgroup]
+    state = states[str(match.lastgroup)]
     before = text[max(start, match.start() - 80) : match.start()]
     after = text[match.end() : min(end, match.end() + 24)]
     words = match.group()
@@ -109,7 +120,10 @@ def _is_unreal(before: str) -> bool:
     cut = 0
     for match in _CUT.finditer(before):
         cut = match.end()
-    return bool(_UNREAL_BEFORE.search(before[cut:]))
+    clause = before[cut:]
+    if _SUPPOSED.search(clause):
+        return True
+    return not _DONE.search(clause) and bool(_PLANNED.search(clause))
 
 
 # ---- what is true
