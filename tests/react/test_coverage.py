@@ -268,7 +268,7 @@ def test_an_order_of_an_earlier_question_is_still_meant() -> None:
     assert coverage.passed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=400), st.text(max_size=60))
 def test_no_text_breaks_the_check(answer: str, question: str) -> None:
     coverage = cover(question, answer, order(), shipment(), secrets=[question])
@@ -291,7 +291,7 @@ _JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["order_id", "status", "parcels", "total"]), _JSON)
 )

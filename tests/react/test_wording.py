@@ -22,7 +22,9 @@ from tools.contracts import (
 )
 
 _TIMES = st.none() | st.datetimes(
-    datetime(2026, 10, 1), datetime(2027, 2, 1), timezones=st.just(UTC)
+    datetime(2026, 10, 1),  # noqa: DTZ001 - hypothesis adds the zone
+    datetime(2027, 2, 1),  # noqa: DTZ001
+    timezones=st.just(UTC),
 ).map(lambda moment: moment.replace(microsecond=0).isoformat())
 _PLACES = st.none() | st.sampled_from(
     [
@@ -185,8 +187,8 @@ def test_an_answer_says_what_was_found_from_where_and_as_of_when() -> None:
         question=question, observations=found, proofs=PROOFS, background=background
     )
     assert answer_from_slots(slots, found, language="en", time_zone="Europe/Paris") == (
-        "Order O-204 shipped on 28 November. Parcel N-88 is in transit, now at Lyon hub."
-        " This is what the shop and the carrier say as of 1 December, 10:32."
+        "Order O-204 shipped on 28 November. Parcel N-88 is in transit, now at Lyon"
+        " hub. This is what the shop and the carrier say as of 1 December, 10:32."
     )
     assert answer_from_slots(
         slots, found, language="zh", time_zone="Asia/Shanghai"
