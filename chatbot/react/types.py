@@ -228,15 +228,18 @@ class Slot:
     tracking_id: str | None = None
 
 
+ClaimKind: TypeAlias = Literal[
+    "order_number", "tracking_number", "date", "amount", "place", "status",
+    "promise", "effect", "policy", "contact", "filler", "prompt",
+]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A fact found in an answer, and the observed field that proves it, if any does."""
 
     text: str
-    kind: Literal[
-        "order_number", "tracking_number", "date", "amount", "place", "status",
-        "promise", "effect", "policy", "contact", "filler", "prompt",
-    ]  # fmt: skip
+    kind: ClaimKind
     observation_id: str | None = None
     path: str | None = None
     why: str = ""

@@ -12,7 +12,7 @@ from chatbot.react.feedback import coverage_feedback
 from chatbot.react.types import SlotState
 from chatbot.understanding.needs import Need
 from tests.react.world import cover, failed, kinds, order, seen, shipment, whys
-from tools.contracts import ObservationStatus
+from tools.contracts import Json, ObservationStatus
 
 TWO_STEPS = "Has O-204 shipped, and where is it now?"
 ZH_TWO_STEPS = "订单 O-204 发货了吗？现在运到哪儿了？"
@@ -234,7 +234,7 @@ def test_no_part_of_the_instructions_may_be_repeated() -> None:
 
 
 def test_a_policy_rests_on_an_article() -> None:
-    article = {
+    article: Json = {
         "slug": "returns",
         "title": "Returns",
         "excerpt": "You can return an item within 14 days of delivery.",

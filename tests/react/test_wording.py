@@ -137,7 +137,7 @@ def _refunds(draw: st.DrawFn, order_id: str, number: int) -> list[Observation]:
         }
         for index in range(draw(st.integers(0, 2)))
     ]
-    fields = {"order_id": order_id, "refunds": rows}
+    fields: dict[str, Any] = {"order_id": order_id, "refunds": rows}
     return [seen("get_refund", {"order_id": order_id}, fields, number=number)]
 
 
@@ -217,7 +217,7 @@ def test_a_list_of_orders_names_each_with_its_own_status_and_sum() -> None:
     ]
     found = seen("list_my_orders", {}, {"orders": rows, "total_orders": 2})
     for language in ("en", "zh"):
-        text = orders_listed(found, language=language, time_zone="UTC")  # type: ignore[arg-type]
+        text = orders_listed(found, language=language, time_zone="UTC")
         coverage = answer_covers_question(
             text,
             question=read_question(

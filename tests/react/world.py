@@ -49,26 +49,21 @@ def order(
         {"tracking_id": one, "carrier": "ups", "status": "in_transit"}
         for one in tracking
     ]
-    return seen(
-        "get_order",
-        {"order_id": order_id},
-        {
-            "order_id": order_id,
-            "status": status,
-            "placed_at": "2026-11-27T02:10:00+00:00",
-            "paid_at": "2026-11-27T02:15:00+00:00",
-            "shipped_at": "2026-11-28T08:00:00+00:00" if parcels else None,
-            "delivered_at": None,
-            "cancelled_at": None,
-            "total": {"amount": "199.00", "currency": "CNY"},
-            "items": [],
-            "parcels": parcels,
-            "ship_to": "Paris",
-            "note": None,
-        }
-        | fields,
-        number=number,
-    )
+    declared: dict[str, Json] = {
+        "order_id": order_id,
+        "status": status,
+        "placed_at": "2026-11-27T02:10:00+00:00",
+        "paid_at": "2026-11-27T02:15:00+00:00",
+        "shipped_at": "2026-11-28T08:00:00+00:00" if parcels else None,
+        "delivered_at": None,
+        "cancelled_at": None,
+        "total": {"amount": "199.00", "currency": "CNY"},
+        "items": list[Json](),
+        "parcels": parcels,
+        "ship_to": "Paris",
+        "note": None,
+    }
+    return seen("get_order", {"order_id": order_id}, declared | fields, number=number)
 
 
 def shipment(

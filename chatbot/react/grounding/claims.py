@@ -20,15 +20,15 @@ from chatbot.react.grounding.numbers import NumberMention
 from chatbot.react.grounding.phrases import Phrase, find_contacts, find_phrases
 from chatbot.react.grounding.places import PlaceMention, find_places, same_place
 from chatbot.react.grounding.roles import FIELDS, role_of
+from chatbot.react.grounding.status_words import State
 from chatbot.react.grounding.statuses import (
-    State,
     StatusMention,
     find_statuses,
     is_event,
     proof_of,
     states_of,
 )
-from chatbot.react.types import Claim
+from chatbot.react.types import Claim, ClaimKind
 from chatbot.understanding.text import narrow
 from tools.contracts import canonical_number
 
@@ -122,7 +122,7 @@ def _in_number(draft: Draft, position: int) -> bool:
 
 
 def _number(check: Check, mention: NumberMention) -> Checked:
-    kind = "tracking_number" if mention.is_tracking else "order_number"
+    kind: ClaimKind = "tracking_number" if mention.is_tracking else "order_number"
     fact = next(
         (
             fact
@@ -491,10 +491,12 @@ def _is_observed_number(check: Check, text: str) -> bool:
     return canonical_number(text) in check.evidence.spelling
 
 
-def _proved(text: str, kind: str, fact: Fact, subjects: Sequence[Subject]) -> Checked:
-    claim = Claim(text, kind, fact.observation_id, fact.path)  # type: ignore[arg-type]
+def _proved(
+    text: str, kind: ClaimKind, fact: Fact, subjects: Sequence[Subject]
+) -> Checked:
+    claim = Claim(text, kind, fact.observation_id, fact.path)
     return Checked(claim, tuple(subjects), fact)
 
 
-def _refused(text: str, kind: str, why: str) -> Checked:
-    return Checked(Claim(narrow(text)[:80], kind, why=why))  # type: ignore[arg-type]
+def _refused(text: str, kind: ClaimKind, why: str) -> Checked:
+    return Checked(Claim(narrow(text)[:80], kind, why=why))

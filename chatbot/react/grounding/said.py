@@ -9,7 +9,7 @@ from chatbot.react.grounding.claims import Check, Checked
 from chatbot.react.grounding.evidence import Subject
 from chatbot.react.grounding.honesty import is_negative, names_person, negative_spots
 from chatbot.react.grounding.places import same_place
-from chatbot.react.grounding.statuses import State
+from chatbot.react.grounding.status_words import State
 from chatbot.react.types import Slot, SlotState
 from chatbot.understanding.needs import Need
 
