@@ -89,7 +89,8 @@ def _claim(row: Delivery, *, owner: str, now: datetime) -> Claim | None:
     taken = Delivery.objects.filter(pk=row.pk, fence=row.fence, state=row.state).update(
         state=DeliveryState.RUNNING,
         fence=F("fence") + 1,
-        crashes=F("crashes") + (row.state == DeliveryState.RUNNING),
+        # As a number: PostgreSQL adds no truth value to one.
+        crashes=F("crashes") + int(row.state == DeliveryState.RUNNING),
         lease_owner=owner,
         lease_until=now + LEASE,
     )
