@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import ParamSpec, TypeVar
+from threading import Lock
+from typing import Generic, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,9 +25,24 @@ def _executor() -> ThreadPoolExecutor:
 
 
 async def in_database(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run one short synchronous unit of work, one transaction at most, off the loop."""
+    """Run one short synchronous unit of work, one transaction at most, off the loop.
+
+    Once begun it is finished, also when nobody waits for it any more.
+    """
     unit = partial(_with_a_live_connection, fn, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_executor(), unit)
+
+
+async def read_from_database(
+    fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """The same for a read, which is ended in the database too when it is cancelled."""
+    unit = _Interruptible(partial(fn, *args, **kwargs))
+    try:
+        return await in_database(unit.run)
+    except asyncio.CancelledError:
+        unit.interrupt()
+        raise
 
 
 def _with_a_live_connection(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -34,3 +51,39 @@ def _with_a_live_connection(fn: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         return fn(*args, **kwargs)
     finally:
         close_old_connections()
+
+
+class _Interruptible(Generic[T]):
+    """A unit of work whose running SQLite statement another thread may end.
+
+    PostgreSQL needs no help: its statement timeout is shorter than any tool's time.
+    SQLite has none, and a thread left behind in a long query is lost for the others.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        # Held while interrupting, so that the thread cannot meanwhile go on to the
+        # unit of somebody else.
+        self._lock = Lock()
+        self._statement: sqlite3.Connection | None = None
+        self._given_up = False
+
+    def run(self) -> T:
+        if connection.vendor == "sqlite":
+            connection.ensure_connection()
+        with self._lock:
+            if self._given_up:
+                raise TimeoutError("given up before it began")
+            raw = connection.connection
+            self._statement = raw if isinstance(raw, sqlite3.Connection) else None
+        try:
+            return self._work()
+        finally:
+            with self._lock:
+                self._statement = None
+
+    def interrupt(self) -> None:
+        with self._lock:
+            self._given_up = True
+            if self._statement is not None:
+                self._statement.interrupt()

@@ -78,7 +78,7 @@ async def observe(call: ToolCall, *, actor: Actor, observation_id: str) -> Obser
         status=status,
         fields=fields,
         observed_at=datetime.now(UTC),
-        source=tool.source if tool else "gateway",
+        source=tool.source_of(fields) if tool else "gateway",
         message=message,
         retryable=retryable,
         duration_ms=round((perf_counter() - began) * 1000),
@@ -96,9 +96,10 @@ def _admit(tool: Tool, call: ToolCall, actor: Actor) -> None:
 async def _read(
     tool: Tool, call: ToolCall, actor: Actor, deadline: float
 ) -> Mapping[str, Json]:
-    seconds = max(0.0, deadline - perf_counter())
-    raw = await run_tool_with_timeout(tool, actor, call.arguments, seconds=seconds)
-    return validated_observation(tool, raw)
+    raw = await run_tool_with_timeout(
+        deadline - perf_counter(), tool.run, actor, call.arguments
+    )
+    return validated_observation(tool, raw, actor)
 
 
 def _once_more(error: ToolError, tool: Tool, attempts: int, deadline: float) -> bool:
@@ -110,28 +111,36 @@ def _once_more(error: ToolError, tool: Tool, attempts: int, deadline: float) -> 
     )
 
 
-def validated_observation(tool: Tool, raw: Raw) -> Mapping[str, Json]:
+def validated_observation(tool: Tool, raw: Raw, actor: Actor) -> Mapping[str, Json]:
     """The declared fields of a result, each of its declared kind, in a bounded size.
 
     Raises ``BadResult`` where a declared field is missing or of another kind: a status
     that is none of the known ones is no status.
     """
     try:
-        fields: dict[str, Any] = tool.result.model_validate(raw).model_dump(mode="json")
+        result = tool.shape_for(actor).model_validate(raw)
     except ValidationError as error:
-        places = {".".join(map(str, one["loc"])) for one in error.errors()}
-        raise BadResult(f"undeclared result in {', '.join(sorted(places))}") from error
-    return _shortened(fields, settings.REACT_MAX_OBSERVATION_BYTES)
+        # Declared names alone: a value, or a key inside it, may be anybody's text.
+        places = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
+        raise BadResult(f"not as declared: {', '.join(sorted(places))}") from error
+    return _shortened(
+        result.model_dump(mode="json"),
+        rows=settings.TOOL_LIST_ROWS,
+        size=settings.REACT_MAX_OBSERVATION_BYTES,
+    )
 
 
-def _shortened(fields: dict[str, Any], limit: int) -> dict[str, Any]:
-    """Whole rows are taken off the end of the longest list until the rest fits."""
-    while len(orjson.dumps(fields)) > limit:
-        lists = [
-            value for value in fields.values() if isinstance(value, list) and value
-        ]
-        if not lists:
+def _shortened(fields: dict[str, Any], *, rows: int, size: int) -> dict[str, Any]:
+    """At most ``rows`` in each list and ``size`` bytes of JSON.
+
+    Whole rows go, off the end of the longest list; ``total_*`` still counts them.
+    """
+    lists = [value for value in fields.values() if isinstance(value, list)]
+    for one in lists:
+        del one[rows:]
+    while len(orjson.dumps(fields)) > size:
+        longest = max(lists, key=lambda one: len(orjson.dumps(one)), default=[])
+        if not longest:
             raise BadResult("the result is too large")
-        longest = max(lists, key=lambda rows: len(orjson.dumps(rows)))
-        del longest[len(longest) // 2 if len(longest) > 4 else -1 :]
+        del longest[-1]
     return fields

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import ParamSpec, TypeVar
 
-from tools.catalog.tool import Raw, Tool
-from tools.contracts import Actor, Json
 from tools.errors import ToolTimeout
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 async def run_tool_with_timeout(
-    tool: Tool, actor: Actor, arguments: Mapping[str, Json], *, seconds: float
-) -> Raw:
-    """The tool's raw result, or ``ToolTimeout`` once ``seconds`` are over.
+    seconds: float, run: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """What ``run`` returns, or ``ToolTimeout`` once ``seconds`` are over.
 
-    The coroutine is really cancelled. A query that it left in the database's thread is
-    ended there by the statement timeout; its result is thrown away.
+    The coroutine is really cancelled, and with it the request or query that it awaits.
     """
+    scope = asyncio.timeout(max(0.0, seconds))
     try:
-        async with asyncio.timeout(seconds):
-            result: Mapping[str, Any] = await tool.run(actor, arguments)
-            return result
+        async with scope:
+            return await run(*args, **kwargs)
     except TimeoutError as error:
-        raise ToolTimeout(f"no answer within {seconds:g} s") from error
+        if not scope.expired():
+            # The tool's own, of a socket or a connection: no answer either.
+            raise ToolTimeout("the system behind the tool gave no answer") from error
+        raise ToolTimeout(f"no answer within {seconds:.1f} s") from error

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools import gateway
+from tools.backends.base import Owner
 from tools.backends.store import backend
 from tools.backends.store.models import Carrier, Customer, Order, Parcel, Product
-from tools.backends.store.seed import seed_named, seed_store
+from tools.backends.store.seeding.shop import seed_store, seed_the_named
 from tools.catalog import CATALOG
 from tools.contracts import (
     Actor,
@@ -38,7 +39,7 @@ GUEST = Actor(Role.GUEST)
 
 @pytest.fixture
 def shop() -> None:
-    seed_named(now=timezone.now())
+    seed_the_named(now=timezone.now())
 
 
 def look(actor: Actor, name: str, **arguments: Json) -> Observation:
@@ -56,7 +57,7 @@ def test_the_two_steps_lead_from_the_order_to_the_place() -> None:
     assert shipment.fields["status"] == "in_transit"
     assert shipment.fields["place"] == "武汉转运中心"
     assert shipment.fields["order_id"] == "O-204"
-    assert shipment.source == "carrier"
+    assert (order.source, shipment.source) == ("shop", "carrier:sf")
 
 
 @pytest.mark.usefixtures("shop")
@@ -83,7 +84,7 @@ def test_a_foreign_order_costs_no_more_queries_than_none(number: str) -> None:
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        assert backend._get_order("C-MEI", number) is None
+        assert backend._get_order(Owner("C-MEI"), number) is None
     assert len(queries) == 1
 
 
@@ -124,7 +125,9 @@ def test_whoever_has_proved_nothing_reads_no_order(actor: Actor) -> None:
 
 
 def test_a_guest_sees_the_tools_of_a_guest() -> None:
-    assert {spec.name for spec in gateway.visible_tools(GUEST)} == {
+    assert {spec.name for spec in gateway.visible_tools(GUEST)} == {"search_help"}
+    proved = Actor(Role.GUEST, verified_orders=frozenset({"O204"}))
+    assert {spec.name for spec in gateway.visible_tools(proved)} == {
         "get_order",
         "track_shipment",
         "search_help",
@@ -169,7 +172,9 @@ ORDER: dict[str, Any] = {
 
 
 def validated(**changes: Any) -> Mapping[str, Json]:
-    return gateway.validated_observation(CATALOG["get_order"], {**ORDER, **changes})
+    return gateway.validated_observation(
+        CATALOG["get_order"], {**ORDER, **changes}, LIN
+    )
 
 
 def test_undeclared_fields_are_dropped() -> None:
@@ -209,7 +214,7 @@ def test_free_text_is_cut_cleaned_and_stays_text() -> None:
 def test_a_long_result_loses_whole_rows_and_says_how_many_there_are() -> None:
     row = {**ORDER, "summary": "x" * 100}
     raw = {"orders": [row] * 200, "total_orders": 200}
-    fields = gateway.validated_observation(CATALOG["list_my_orders"], raw)
+    fields = gateway.validated_observation(CATALOG["list_my_orders"], raw, LIN)
     assert len(str(fields).encode()) < 6000
     assert fields["total_orders"] == 200
 

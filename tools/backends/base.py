@@ -15,6 +15,18 @@ from tools.contracts import OrderStatus, ParcelStatus, RefundStatus
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose things may be read: all of one customer's, or only some proved orders.
+
+    ``orders`` are canonical numbers and count where there is no customer. An owner of
+    nothing owns nothing.
+    """
+
+    customer_id: str | None = None
+    orders: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Money:
     """``minor`` units of ``currency`` (ISO 4217): 19900 CNY is ¥199.00."""
 
@@ -53,6 +65,7 @@ class Order:
     shipped_at: datetime | None = None
     delivered_at: datetime | None = None
     cancelled_at: datetime | None = None
+    shipping_fee: Money | None = None
     # The city alone: neither the model nor the trace ever holds a whole address.
     ship_to: str = ""
     note: str = ""
@@ -82,6 +95,7 @@ class Shipment:
     order_id: str
     carrier: str
     carrier_name: str
+    carrier_name_zh: str
     status: ParcelStatus
     events: Sequence[TrackingEvent]
     estimated_delivery_at: datetime | None = None
@@ -91,6 +105,8 @@ class Shipment:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
+    """``method`` is the kind of the payment method that gets the money."""
+
     refund_id: str
     status: RefundStatus
     amount: Money
@@ -100,24 +116,31 @@ class Refund:
     expected_at: datetime | None = None
 
 
-class OrderBackend(Protocol):
-    """A shop system, asked for one customer.
+@dataclass(frozen=True, slots=True)
+class OrderRefunds:
+    """The refunds of one order, newest first; often none."""
 
-    ``customer_id`` is the shop's own id of the customer. Numbers may come in any
-    spelling; ``canonical_number`` decides what is equal. Raises ``ToolUnavailable``,
-    ``ToolTimeout`` or ``BadResult`` and nothing else.
+    order_id: str
+    refunds: Sequence[Refund]
+
+
+class OrderBackend(Protocol):
+    """A shop system, asked on behalf of one owner.
+
+    What is not the owner's is None, exactly as what is not there, at the same cost.
+    Numbers may come in any spelling; ``canonical_number`` decides what is equal. Raises
+    ``ToolUnavailable``, ``ToolTimeout`` or ``BadResult``, of all failures that can be
+    expected. ``tests/tools/backend_contract.py`` holds every backend to this.
     """
 
     source: str
 
     async def list_orders(
-        self, customer_id: str, *, status: OrderStatus | None, limit: int
+        self, owner: Owner, *, status: OrderStatus | None, limit: int
     ) -> OrderList: ...
 
-    async def get_order(self, customer_id: str, order_id: str) -> Order | None: ...
+    async def get_order(self, owner: Owner, order_id: str) -> Order | None: ...
 
-    async def track(self, customer_id: str, tracking_id: str) -> Shipment | None: ...
+    async def track(self, owner: Owner, tracking_id: str) -> Shipment | None: ...
 
-    async def refunds(
-        self, customer_id: str, order_id: str
-    ) -> Sequence[Refund] | None: ...
+    async def refunds(self, owner: Owner, order_id: str) -> OrderRefunds | None: ...

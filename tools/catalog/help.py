@@ -45,7 +45,7 @@ SEARCH_HELP = Tool(
         },
         effect=Effect.READ,
         fields=tuple(HelpResult.model_fields),
-        roles=frozenset({Role.CUSTOMER, Role.GUEST}),
+        roles=frozenset({Role.CUSTOMER, Role.GUEST, Role.AGENT, Role.SUPERVISOR}),
     ),
     run=_search_help,
     result=HelpResult,

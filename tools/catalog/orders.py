@@ -8,12 +8,20 @@ from django.conf import settings
 
 from tools.backends import backend
 from tools.backends.base import Order
-from tools.catalog.results import OrderListResult, OrderResult, iso, money
-from tools.catalog.tool import Raw, Tool
+from tools.catalog.results import (
+    GuestOrderResult,
+    OrderListResult,
+    OrderResult,
+    iso,
+    money,
+)
+from tools.catalog.tool import Raw, Tool, owner_of
 from tools.contracts import Actor, Effect, Json, OrderStatus, Role, ToolSpec
 from tools.errors import NotFound
 
 _SUMMARY_TITLES = 2
+# Parcels shown of each order of a list; the order itself shows them all.
+_LISTED_PARCELS = 5
 
 
 async def _list_my_orders(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
@@ -21,7 +29,7 @@ async def _list_my_orders(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
     asked = arguments.get("limit")
     limit = min(asked if isinstance(asked, int) else 10, settings.TOOL_LIST_ROWS)
     found = await backend().list_orders(
-        actor.customer_id or "",
+        owner_of(actor),
         status=OrderStatus(str(wanted)) if wanted else None,
         limit=limit,
     )
@@ -35,8 +43,9 @@ async def _list_my_orders(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
                 "summary": _summary(order),
                 "parcels": [
                     {"tracking_id": parcel.tracking_id, "status": parcel.status}
-                    for parcel in order.parcels
+                    for parcel in order.parcels[:_LISTED_PARCELS]
                 ],
+                "total_parcels": len(order.parcels),
             }
             for order in found.orders
         ],
@@ -52,9 +61,7 @@ def _summary(order: Order) -> str:
 
 
 async def _get_order(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
-    order = await backend().get_order(
-        actor.customer_id or "", str(arguments["order_id"])
-    )
+    order = await backend().get_order(owner_of(actor), str(arguments["order_id"]))
     if order is None:
         raise NotFound("no such order of this customer")
     return {
@@ -66,6 +73,7 @@ async def _get_order(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
         "delivered_at": iso(order.delivered_at),
         "cancelled_at": iso(order.cancelled_at),
         "total": money(order.total),
+        "shipping_fee": money(order.shipping_fee) if order.shipping_fee else None,
         "items": [
             {
                 "title": item.title,
@@ -75,16 +83,18 @@ async def _get_order(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
             }
             for item in order.items
         ],
+        "total_items": len(order.items),
         "parcels": [
             {
                 "tracking_id": parcel.tracking_id,
                 "carrier": parcel.carrier,
                 "status": parcel.status,
                 "shipped_at": iso(parcel.shipped_at),
-                "items": parcel.items,
+                "items": parcel.items[: settings.TOOL_LIST_ROWS],
             }
             for parcel in order.parcels
         ],
+        "total_parcels": len(order.parcels),
         "ship_to": order.ship_to,
         "note": order.note,
     }
@@ -139,4 +149,5 @@ GET_ORDER = Tool(
     ),
     run=_get_order,
     result=OrderResult,
+    guest_result=GuestOrderResult,
 )

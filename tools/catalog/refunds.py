@@ -6,18 +6,17 @@ from collections.abc import Mapping
 
 from tools.backends import backend
 from tools.catalog.results import RefundResult, iso, money
-from tools.catalog.tool import Raw, Tool
+from tools.catalog.tool import Raw, Tool, owner_of
 from tools.contracts import Actor, Effect, Json, Role, ToolSpec
 from tools.errors import NotFound
 
 
 async def _get_refund(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
-    order_id = str(arguments["order_id"])
-    refunds = await backend().refunds(actor.customer_id or "", order_id)
-    if refunds is None:
+    found = await backend().refunds(owner_of(actor), str(arguments["order_id"]))
+    if found is None:
         raise NotFound("no such order of this customer")
     return {
-        "order_id": order_id,
+        "order_id": found.order_id,
         "refunds": [
             {
                 "refund_id": refund.refund_id,
@@ -28,8 +27,9 @@ async def _get_refund(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
                 "expected_at": iso(refund.expected_at),
                 "method": refund.method,
             }
-            for refund in refunds
+            for refund in found.refunds
         ],
+        "total_refunds": len(found.refunds),
     }
 
 

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from tools.backends import backend
-from tools.catalog.results import ShipmentResult, iso
-from tools.catalog.tool import Raw, Tool
+from tools.backends.carriers import trusted_link
+from tools.catalog.results import GuestShipmentResult, ShipmentResult, iso
+from tools.catalog.tool import Raw, Tool, owner_of
 from tools.contracts import Actor, Effect, Json, Role, ToolSpec
 from tools.errors import NotFound
 
-# A link that a customer may follow leads to one of these hosts, or there is no link.
-CARRIER_HOSTS = frozenset(
-    {
-        "www.sf-express.com",
-        "www.zto.com",
-        "www.yto.net.cn",
-        "www.ems.com.cn",
-        "www.jdl.com",
-        "www.ups.com",
-        "www.fedex.com",
-        "www.dhl.com",
-        "tools.usps.com",
-    }
-)
-_MAX_EVENTS = 8
+# A courier's last words matter, the first ones of a month-long journey do not.
+_EVENTS = 8
 
 
 async def _track_shipment(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
-    shipment = await backend().track(
-        actor.customer_id or "", str(arguments["tracking_id"])
-    )
+    shipment = await backend().track(owner_of(actor), str(arguments["tracking_id"]))
     if shipment is None:
         raise NotFound("no such parcel of this customer")
     last = shipment.events[0] if shipment.events else None
+    chinese = shipment.carrier_name_zh if actor.language == "zh" else ""
     return {
         "tracking_id": shipment.tracking_id,
         "order_id": shipment.order_id,
         "carrier": shipment.carrier,
-        "carrier_name": shipment.carrier_name,
+        "carrier_name": chinese or shipment.carrier_name,
         "status": shipment.status,
         "place": (last.place or None) if last else None,
         "last_event_at": iso(last.at) if last else None,
@@ -53,17 +39,11 @@ async def _track_shipment(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
                 "status": event.status,
                 "text": event.text,
             }
-            for event in shipment.events[:_MAX_EVENTS]
+            for event in shipment.events[:_EVENTS]
         ],
-        "tracking_url": _trusted(shipment.tracking_url),
+        "total_events": len(shipment.events),
+        "tracking_url": trusted_link(shipment.tracking_url),
     }
-
-
-def _trusted(url: str | None) -> str | None:
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    return url if parts.scheme == "https" and parts.netloc in CARRIER_HOSTS else None
 
 
 TRACK_SHIPMENT = Tool(
@@ -88,5 +68,7 @@ TRACK_SHIPMENT = Tool(
     ),
     run=_track_shipment,
     result=ShipmentResult,
+    guest_result=GuestShipmentResult,
     source="carrier",
+    source_field="carrier",
 )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ParamSpec, TypeVar
-from zoneinfo import ZoneInfo
 
 from django.db import DatabaseError
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from tools.backends import base
+from tools.backends.base import Owner
+from tools.backends.carriers import tracking_link
+from tools.backends.store.fields import zone_or_utc
 from tools.backends.store.models import Order, OrderLine, Parcel, Refund, TrackingEvent
 from tools.contracts import OrderStatus, ParcelStatus, RefundStatus, canonical_number
-from tools.database import in_database
-from tools.errors import ToolUnavailable
+from tools.database import read_from_database
+from tools.errors import BadResult, ToolUnavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,102 +27,120 @@ class StoreBackend:
     source = "shop"
 
     async def list_orders(
-        self, customer_id: str, *, status: OrderStatus | None, limit: int
+        self, owner: Owner, *, status: OrderStatus | None, limit: int
     ) -> base.OrderList:
-        return await _read(_list_orders, customer_id, status, limit)
+        return await _read(_list_orders, owner, status, limit)
 
-    async def get_order(self, customer_id: str, order_id: str) -> base.Order | None:
-        return await _read(_get_order, customer_id, order_id)
+    async def get_order(self, owner: Owner, order_id: str) -> base.Order | None:
+        return await _read(_get_order, owner, order_id)
 
-    async def track(self, customer_id: str, tracking_id: str) -> base.Shipment | None:
-        return await _read(_track, customer_id, tracking_id)
+    async def track(self, owner: Owner, tracking_id: str) -> base.Shipment | None:
+        return await _read(_track, owner, tracking_id)
 
-    async def refunds(
-        self, customer_id: str, order_id: str
-    ) -> Sequence[base.Refund] | None:
-        return await _read(_refunds, customer_id, order_id)
+    async def refunds(self, owner: Owner, order_id: str) -> base.OrderRefunds | None:
+        return await _read(_refunds, owner, order_id)
 
 
 async def _read(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
-        return await in_database(fn, *args, **kwargs)
+        return await read_from_database(fn, *args, **kwargs)
     except DatabaseError as error:
         raise ToolUnavailable(f"the shop's tables: {type(error).__name__}") from error
 
 
 def _list_orders(
-    customer_id: str, status: OrderStatus | None, limit: int
+    owner: Owner, status: OrderStatus | None, limit: int
 ) -> base.OrderList:
-    orders = _orders_of(customer_id).order_by("-placed_at", "-id")
+    orders = _orders_of(owner).order_by("-placed_at", "-id")
     if status is not None:
         orders = orders.filter(status=status)
     rows = [_order(row) for row in orders[:limit]]
     return base.OrderList(rows, len(rows) if len(rows) < limit else orders.count())
 
 
-def _get_order(customer_id: str, order_id: str) -> base.Order | None:
-    key = canonical_number(order_id)
-    row = _orders_of(customer_id).filter(number_key=key).first() if key else None
+def _get_order(owner: Owner, order_id: str) -> base.Order | None:
+    row = _orders_of(owner).filter(number_key=canonical_number(order_id)).first()
     return _order(row) if row else None
 
 
-def _track(customer_id: str, tracking_id: str) -> base.Shipment | None:
+def _track(owner: Owner, tracking_id: str) -> base.Shipment | None:
     key = canonical_number(tracking_id)
-    if not key:
-        return None
+    # Parcels that have no number yet share the empty key.
+    parcels = Parcel.objects.filter(tracking_key=key).exclude(tracking_key="")
     row = (
-        Parcel.objects.filter(order__customer=customer_id, tracking_key=key)
+        parcels.filter(_owned(owner, "order__"))
         .select_related("order", "carrier")
         .prefetch_related(
             Prefetch("events", TrackingEvent.objects.order_by("-at", "-id"))
         )
+        # Carriers use their numbers again after some months: the newest is meant.
+        .order_by("-id")
         .first()
     )
     return _shipment(row) if row else None
 
 
-def _refunds(customer_id: str, order_id: str) -> Sequence[base.Refund] | None:
-    key = canonical_number(order_id)
+def _refunds(owner: Owner, order_id: str) -> base.OrderRefunds | None:
+    newest = Refund.objects.select_related("method").order_by("-requested_at", "-id")
     row = (
-        Order.objects.filter(customer=customer_id, number_key=key)
-        .prefetch_related(
-            Prefetch(
-                "refunds",
-                Refund.objects.select_related("method").order_by("-requested_at"),
-            )
-        )
+        Order.objects.filter(_owned(owner, ""), number_key=canonical_number(order_id))
+        .prefetch_related(Prefetch("refunds", newest))
         .first()
     )
-    return [_refund(one, row.currency) for one in row.refunds.all()] if row else None
+    if row is None:
+        return None
+    return base.OrderRefunds(
+        row.number, [_refund(one, row.currency) for one in row.refunds.all()]
+    )
 
 
-def _orders_of(customer_id: str) -> QuerySet[Order]:
-    """The only way to an order: whose it is comes first, its number second."""
-    return Order.objects.filter(customer=customer_id).prefetch_related(
+def _owned(owner: Owner, prefix: str) -> Q:
+    """What is this owner's. It goes into the query itself: a row that is somebody
+    else's is never read, so that it cannot be told from a row that is not there."""
+    if owner.customer_id is not None:
+        return Q(**{f"{prefix}customer": owner.customer_id})
+    return Q(**{f"{prefix}number_key__in": sorted(owner.orders)})
+
+
+def _orders_of(owner: Owner) -> QuerySet[Order]:
+    return Order.objects.filter(_owned(owner, "")).prefetch_related(
         Prefetch("lines", OrderLine.objects.order_by("id")),
         Prefetch(
             "parcels",
-            Parcel.objects.order_by("id").prefetch_related("lines"),
+            Parcel.objects.order_by("id").prefetch_related(
+                Prefetch("lines", OrderLine.objects.order_by("id"))
+            ),
         ),
     )
+
+
+W = TypeVar("W", OrderStatus, ParcelStatus, RefundStatus)
+
+
+def _word(kind: type[W], value: str) -> W:
+    try:
+        return kind(value)
+    except ValueError:
+        raise BadResult(f"a row holds no known {kind.__name__}") from None
 
 
 def _order(row: Order) -> base.Order:
     return base.Order(
         order_id=row.number,
-        status=OrderStatus(row.status),
+        status=_word(OrderStatus, row.status),
         placed_at=row.placed_at,
         paid_at=row.paid_at,
         shipped_at=row.shipped_at,
         delivered_at=row.delivered_at,
         cancelled_at=row.cancelled_at,
         total=base.Money(row.total, row.currency),
+        shipping_fee=base.Money(row.shipping_fee, row.currency),
         items=[
             base.OrderItem(
                 line.title,
                 line.quantity,
                 base.Money(line.price, row.currency),
-                {str(key): str(value) for key, value in line.options.items()},
+                line.options,
             )
             for line in row.lines.all()
         ],
@@ -128,7 +148,7 @@ def _order(row: Order) -> base.Order:
             base.Parcel(
                 tracking_id=parcel.tracking_number or None,
                 carrier=parcel.carrier_id,
-                status=ParcelStatus(parcel.status),
+                status=_word(ParcelStatus, parcel.status),
                 shipped_at=parcel.shipped_at,
                 items=[line.title for line in parcel.lines.all()],
             )
@@ -140,17 +160,17 @@ def _order(row: Order) -> base.Order:
 
 
 def _shipment(row: Parcel) -> base.Shipment:
-    template = row.carrier.tracking_url
     return base.Shipment(
         tracking_id=row.tracking_number,
         order_id=row.order.number,
         carrier=row.carrier_id,
         carrier_name=row.carrier.name,
-        status=ParcelStatus(row.status),
+        carrier_name_zh=row.carrier.name_zh,
+        status=_word(ParcelStatus, row.status),
         events=[
             base.TrackingEvent(
-                at=event.at.astimezone(ZoneInfo(event.time_zone)),
-                status=ParcelStatus(event.status),
+                at=event.at.astimezone(zone_or_utc(event.time_zone)),
+                status=_word(ParcelStatus, event.status),
                 place=event.place,
                 text=event.text,
             )
@@ -158,14 +178,15 @@ def _shipment(row: Parcel) -> base.Shipment:
         ],
         estimated_delivery_at=row.estimated_delivery_at,
         delivered_at=row.delivered_at,
-        tracking_url=template.replace("{number}", row.tracking_number) or None,
+        tracking_url=tracking_link(row.carrier.tracking_url, row.tracking_number)
+        or None,
     )
 
 
 def _refund(row: Refund, currency: str) -> base.Refund:
     return base.Refund(
         refund_id=row.number,
-        status=RefundStatus(row.status),
+        status=_word(RefundStatus, row.status),
         amount=base.Money(row.amount, currency),
         method=row.method.kind if row.method else "",
         requested_at=row.requested_at,

@@ -6,9 +6,16 @@ have a ``*_key`` beside them, their canonical form, by which they are looked up.
 
 from __future__ import annotations
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from tools.backends.store.fields import (
+    CanonicalField,
+    validate_number,
+    validate_options,
+    validate_time_zone,
+)
 from tools.contracts import OrderStatus, ParcelStatus, RefundStatus, canonical_number
 
 
@@ -21,10 +28,17 @@ def _choices(
 class Customer(models.Model):
     id = models.CharField(primary_key=True, max_length=64)
     name = models.CharField(max_length=120)
+    # As the customer wrote them, where the two are known apart.
+    given_name = models.CharField(max_length=60, blank=True, default="")
+    family_name = models.CharField(max_length=60, blank=True, default="")
     email = models.EmailField(blank=True, default="")
     phone = models.CharField(max_length=32, blank=True, default="")
-    language = models.CharField(max_length=2, default="en")
-    time_zone = models.CharField(max_length=64, default="UTC")
+    language = models.CharField(
+        max_length=2, choices=[("zh", "中文"), ("en", "English")], default="en"
+    )
+    time_zone = models.CharField(
+        max_length=64, default="UTC", validators=[validate_time_zone]
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -77,7 +91,7 @@ class PaymentKind(models.TextChoices):
 
 
 class PaymentMethod(models.Model):
-    """A way to pay; only a gift card has a balance."""
+    """A way to pay; only a gift card has a balance, in minor units of ``currency``."""
 
     id = models.CharField(primary_key=True, max_length=64)
     customer = models.ForeignKey(
@@ -87,6 +101,7 @@ class PaymentMethod(models.Model):
     brand = models.CharField(max_length=40, blank=True, default="")
     last_four = models.CharField(max_length=4, blank=True, default="")
     balance = models.BigIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=3, default="CNY")
 
     class Meta:
         constraints = [
@@ -116,7 +131,7 @@ class Variant(models.Model):
     product = models.ForeignKey(
         Product, on_delete=models.CASCADE, related_name="variants"
     )
-    options = models.JSONField(default=dict)
+    options = models.JSONField(default=dict, blank=True, validators=[validate_options])
     price = models.BigIntegerField()
     currency = models.CharField(max_length=3, default="CNY")
     available = models.BooleanField(default=True)
@@ -138,21 +153,29 @@ class Carrier(models.Model):
 
 
 class Order(PostalAddress):
-    """An order with its own copy of the delivery address."""
+    """An order with its own copy of the delivery address.
 
-    number = models.CharField(max_length=64, unique=True)
-    number_key = models.CharField(max_length=64, unique=True, editable=False)
+    ``shop_status`` is the word of another shop that the order was imported from, where
+    ``status`` cannot tell it ("pending (item modified)").
+    """
+
+    number = models.CharField(max_length=64, unique=True, validators=[validate_number])
+    number_key = CanonicalField(of="number", unique=True)
     customer = models.ForeignKey(
         Customer, on_delete=models.CASCADE, related_name="orders"
     )
     status = models.CharField(max_length=16, choices=_choices(OrderStatus))
     currency = models.CharField(max_length=3, default="CNY")
+    shipping_fee = models.BigIntegerField(default=0)
+    # What was to be paid: the lines and the shipping fee, less any discount.
     total = models.BigIntegerField()
     placed_at = models.DateTimeField()
     paid_at = models.DateTimeField(null=True, blank=True)
     shipped_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
+    cancel_reason = models.CharField(max_length=200, blank=True, default="")
+    shop_status = models.CharField(max_length=60, blank=True, default="")
     note = models.TextField(blank=True, default="")
     # For staff alone: it never leaves the shop through a tool.
     internal_remark = models.TextField(blank=True, default="")
@@ -163,22 +186,28 @@ class Order(PostalAddress):
     def __str__(self) -> str:
         return self.number
 
-    def clean_fields(self, exclude: set[str] | None = None) -> None:  # type: ignore[override]
-        self.number_key = canonical_number(self.number)
-        super().clean_fields(exclude=exclude)
+    def clean(self) -> None:
+        # Two spellings of one number would be one number to a customer.
+        same = Order.objects.filter(number_key=canonical_number(self.number))
+        if same.exclude(pk=self.pk).exists():
+            raise ValidationError({"number": "Another order has this number."})
 
 
 class OrderLine(models.Model):
-    """``title``, ``price`` and ``options`` as they were when the order was placed."""
+    """``title``, ``price`` and ``options`` as they were when the order was placed.
+
+    ``item_id`` names the variant that was bought, also when there is no such any more.
+    """
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="lines")
     variant = models.ForeignKey(
         Variant, on_delete=models.SET_NULL, null=True, blank=True
     )
+    item_id = models.CharField(max_length=64, blank=True, default="")
     title = models.CharField(max_length=200)
     quantity = models.PositiveIntegerField(default=1)
     price = models.BigIntegerField()
-    options = models.JSONField(default=dict)
+    options = models.JSONField(default=dict, blank=True, validators=[validate_options])
 
     def __str__(self) -> str:
         return self.title
@@ -189,9 +218,12 @@ class Parcel(models.Model):
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="parcels")
     carrier = models.ForeignKey(Carrier, on_delete=models.PROTECT)
-    tracking_number = models.CharField(max_length=64, blank=True, default="")
-    tracking_key = models.CharField(
-        max_length=64, blank=True, default="", editable=False, db_index=True
+    fulfillment = models.PositiveSmallIntegerField(default=1)
+    tracking_number = models.CharField(
+        max_length=64, blank=True, default="", validators=[validate_number]
+    )
+    tracking_key = CanonicalField(
+        of="tracking_number", blank=True, default="", db_index=True
     )
     status = models.CharField(max_length=16, choices=_choices(ParcelStatus))
     shipped_at = models.DateTimeField(null=True, blank=True)
@@ -202,17 +234,15 @@ class Parcel(models.Model):
     def __str__(self) -> str:
         return self.tracking_number or f"parcel of {self.order_id}"
 
-    def clean_fields(self, exclude: set[str] | None = None) -> None:  # type: ignore[override]
-        self.tracking_key = canonical_number(self.tracking_number)
-        super().clean_fields(exclude=exclude)
-
 
 class TrackingEvent(models.Model):
     """What a carrier reported, where and when, in the words of the place's language."""
 
     parcel = models.ForeignKey(Parcel, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
-    time_zone = models.CharField(max_length=64, default="UTC")
+    time_zone = models.CharField(
+        max_length=64, default="UTC", validators=[validate_time_zone]
+    )
     status = models.CharField(max_length=16, choices=_choices(ParcelStatus))
     place = models.CharField(max_length=100, blank=True, default="")
     text = models.CharField(max_length=300, blank=True, default="")
@@ -274,3 +304,50 @@ class Refund(models.Model):
 
     def __str__(self) -> str:
         return self.number
+
+
+class ReturnKind(models.TextChoices):
+    RETURN = "return"
+    EXCHANGE = "exchange"
+
+
+class Return(models.Model):
+    """What a customer sends back, for money or for something else.
+
+    ``method`` gets the refund, or pays or gets ``price_difference``: what the new items
+    cost more (positive) or less (negative), in minor units of the order's currency.
+    """
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="returns")
+    kind = models.CharField(max_length=8, choices=ReturnKind.choices)
+    reason = models.CharField(max_length=200, blank=True, default="")
+    method = models.ForeignKey(
+        PaymentMethod, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    price_difference = models.BigIntegerField(null=True, blank=True)
+    requested_at = models.DateTimeField()
+    received_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind} of order {self.order_id}"
+
+
+class ReturnLine(models.Model):
+    """One line that goes back; ``wanted`` is the variant that an exchange asks for."""
+
+    part_of = models.ForeignKey(Return, on_delete=models.CASCADE, related_name="lines")
+    line = models.ForeignKey(OrderLine, on_delete=models.CASCADE)
+    quantity = models.PositiveIntegerField(default=1)
+    wanted = models.ForeignKey(
+        Variant, on_delete=models.SET_NULL, null=True, blank=True
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["part_of", "line"], name="return_line_once_per_return"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.quantity} × line {self.line_id}"

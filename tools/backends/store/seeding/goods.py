@@ -1,56 +1,10 @@
-"""The words of the demo shop: people, goods, carriers and the roads between cities."""
+"""What the demo shop sells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-CURRENCY = "CNY"
-
-
-@dataclass(frozen=True, slots=True)
-class City:
-    zh: str
-    en: str
-    state: str
-    zip: str
-    hub_zh: str
-    hub_en: str
-
-
-CITIES = (
-    City("杭州", "Hangzhou", "浙江", "310000", "杭州转运中心", "Hangzhou transit hub"),
-    City(
-        "上海", "Shanghai", "上海", "200000", "上海浦东分拨中心", "Shanghai Pudong hub"
-    ),
-    City("武汉", "Wuhan", "湖北", "430000", "武汉转运中心", "Wuhan transit hub"),
-    City("广州", "Guangzhou", "广东", "510000", "广州白云分拨中心", "Guangzhou hub"),
-    City(
-        "成都", "Chengdu", "四川", "610000", "成都双流转运中心", "Chengdu transit hub"
-    ),
-    City("北京", "Beijing", "北京", "100000", "北京顺义分拨中心", "Beijing Shunyi hub"),
-    City("西安", "Xi'an", "陕西", "710000", "西安转运中心", "Xi'an transit hub"),
-    City("南京", "Nanjing", "江苏", "210000", "南京江宁分拨中心", "Nanjing hub"),
-    City(
-        "深圳", "Shenzhen", "广东", "518000", "深圳宝安转运中心", "Shenzhen Bao'an hub"
-    ),
-    City("长沙", "Changsha", "湖南", "410000", "长沙转运中心", "Changsha transit hub"),
-)
-
-# Code, English name, Chinese name, prefix and digits of its numbers, tracking page.
-CARRIERS = (
-    ("sf", "SF Express", "顺丰速运", "SF", 13,
-     "https://www.sf-express.com/chn/sc/waybill/waybill-detail/{number}"),
-    ("zto", "ZTO Express", "中通快递", "78", 11,
-     "https://www.zto.com/express/expressCheck.html?txtBill={number}"),
-    ("yto", "YTO Express", "圆通速递", "YT", 13,
-     "https://www.yto.net.cn/tracesimple.html?number={number}"),
-    ("jd", "JD Logistics", "京东物流", "JD", 13,
-     "https://www.jdl.com/#/home?waybillCodes={number}"),
-    ("ems", "China Post EMS", "中国邮政 EMS", "EA", 11,
-     "https://www.ems.com.cn/queryList?mailNo={number}"),
-)  # fmt: skip
-
-# English name, Chinese name, price in minor units, option name and its values.
+# English name, Chinese name, price in minor units of CNY, an option and its values.
 PRODUCTS = (
     ("Celadon teapot", "青瓷茶壶", 19900, "colour", ("jade", "sky", "moon white")),
     ("Gaiwan set", "盖碗套装", 12900, "size", ("100 ml", "150 ml")),
@@ -114,43 +68,15 @@ PRODUCTS = (
     ("Plush panda", "熊猫玩偶", 7900, "size", ("30 cm", "50 cm")),
 )
 
-# The customers beside Lin and Mei: id, name, language, time zone.
-NAMES_ZH = (
-    "王芳", "李强", "张敏", "刘洋", "陈静", "杨帆", "赵磊", "黄丽", "周杰", "吴倩",
-    "徐涛", "孙悦", "马超", "朱琳", "胡斌", "郭晓", "何蕾", "高翔", "林峰", "罗娜",
-)  # fmt: skip
-NAMES_EN = (
-    "Emma Clarke", "Noah Weber", "Olivia Rossi", "Liam Murphy", "Ava Dubois",
-    "Lucas Silva", "Mia Novak", "Ethan Brown", "Sofia Garcia", "Daniel Kim",
-    "Chloe Martin", "Oscar Nilsson", "Isla Campbell", "Leo Fischer", "Nora Haugen",
-    "Hugo Laurent", "Amara Okafor", "Ravi Sharma",
-)  # fmt: skip
-STREETS_ZH = (
-    "文三路 188 号",
-    "中山北路 56 号",
-    "人民大道 9 号",
-    "解放路 320 号",
-    "学院路 71 号",
-)
-NOTES = (
-    "",
-    "",
-    "",
-    "",
-    "Please ring the bell.",
-    "请放门口，谢谢。",
-    "Gift, no invoice please.",
-)
-
-# What a carrier says at each stage: English, Chinese.
-EVENT_TEXT = {
-    "picked_up": ("Picked up by the courier", "快件已被揽收"),
-    "in_transit": ("Arrived at the sorting centre", "快件已到达转运中心"),
-    "out_for_delivery": ("Out for delivery", "快件正在派送"),
-    "delivered": ("Delivered, signed for", "快件已签收"),
-    "delivery_failed": (
-        "Delivery attempt failed, nobody at home",
-        "派送未成功，无人在家",
-    ),
-    "returning": ("On the way back to the sender", "快件正在退回"),
+# A second option of some; every combination is a variant.
+SECOND_OPTION: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "Silk scarf": ("width", ("70 cm", "90 cm")),
+    "Cotton pyjamas": ("colour", ("grey", "navy")),
+    "Linen bed set": ("colour", ("sand", "indigo")),
+    "Rain jacket": ("colour", ("yellow", "black")),
+    "Keyboard": ("layout", ("ANSI", "ISO")),
+    "Bath towel": ("size", ("70 x 140 cm", "90 x 180 cm")),
+    "Running socks": ("colour", ("white", "black")),
 }
+# With a lithium battery inside: they do not leave mainland China.
+STAYS_HOME = frozenset({"Power bank", "Headphones", "Wireless mouse", "Night light"})
