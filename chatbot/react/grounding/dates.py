@@ -179,7 +179,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "day_en",
         re.compile(
-            r"\b(?:on|by|until|before) the (?P<d>\d{1,2})(?:st|nd|rd|th)\b", re.I
+            r"\b(?:on|by|until|before|around|about|from) the (?P<d>\d{1,2})(?:st|nd|rd|th)\b", re.I
         ),
     ),
     (

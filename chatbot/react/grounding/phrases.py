@@ -94,7 +94,7 @@ _CONDITION = word_list(r"""
     希望
 """)
 _EFFECT = word_list(r"""
-    \b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|gone ahead and|successfully
+    \b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|(?:gone|went) ahead and|successfully
         |personally|since))*\s(?:cancel(?:l)?ed|submitted|refunded|requested|updated
         |changed|forwarded|escalated|contacted|sent|created|opened|filed|placed
         |initiated|notified|processed|arranged|scheduled|booked|registered|reported
@@ -137,6 +137,8 @@ _POLICY = word_list(r"""
     \brestocking fee
     \bnon[- ]?refundable
     \bnot refundable
+    \bwe (?:will )?(?:pay|cover|bear|reimburse)\b
+    我们?(?:包|承担|报销)
     \bmoney[- ]back
     \breturn window
     \bwarranty (?:of|is|lasts|covers)

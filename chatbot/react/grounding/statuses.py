@@ -60,6 +60,8 @@ _PLANNED = word_list(r"""
         |打算|尽快|安排|等待|即将|帮您|为您)[^,;。]{0,14}$
 """)
 _DONE = re.compile(r"(?:已|已经|刚刚|刚|成功|都)$")
+# "Waiting to be shipped" is a state, "the state of shipping" is a thing to ask for.
+_STATES = re.compile(r"(?:已|已经|待|未|没有?)[\u4e00-\u9fff]{2,3}$")
 _UNREAL_AFTER = word_list(r"""
     ^[^,;。.]{0,12}?(?:之?后(?:会|才|再|即|可|您|,|就)|以后|前(?:,|可|您)|的话|与否|吗
         |了没|没有[?]|时(?:,|会))
@@ -109,7 +111,10 @@ def _mention(
     negated = state not in _OWN_NEGATION and bool(
         _NOT.search(before[-40:]) or _NOT_AFTER.search(after) or _INNER_NOT.match(words)
     )
-    if not (_UNREAL_AFTER.search(after) or _is_unreal(before)):
+    unreal = bool(_UNREAL_AFTER.search(after)) and not (
+        after.startswith(("状态", "的状态")) and _STATES.search(before + words)
+    )
+    if not (unreal or _is_unreal(before)):
         yield StatusMention(match.start(), match.end(), words, state, negated)
 
 
