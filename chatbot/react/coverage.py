@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 
 from chatbot.react.facts import Fact
 from chatbot.react.grounding.articles import Articles
-from chatbot.react.grounding.claims import Check, Checked, claims_of
+from chatbot.react.grounding.check import Check, Checked
+from chatbot.react.grounding.claims import claims_of
 from chatbot.react.grounding.draft import read_draft
 from chatbot.react.grounding.evidence import Evidence, zone_of
 from chatbot.react.grounding.numbers import find_numbers

@@ -94,7 +94,8 @@ _CONDITION = word_list(r"""
     希望
 """)
 _EFFECT = word_list(r"""
-    \b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|(?:gone|went) ahead and|successfully
+    \b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|(?:gone|went) ahead and
+        |successfully
         |personally|since))*\s(?:cancel(?:l)?ed|submitted|refunded|requested|updated
         |changed|forwarded|escalated|contacted|sent|created|opened|filed|placed
         |initiated|notified|processed|arranged|scheduled|booked|registered|reported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chatbot.react.facts import canonical
-from chatbot.react.grounding.claims import Check, Checked
+from chatbot.react.grounding.check import Check, Checked
 from chatbot.react.grounding.evidence import Subject
 from chatbot.react.grounding.honesty import is_negative, names_person, negative_spots
 from chatbot.react.grounding.places import same_place

@@ -1,0 +1,278 @@
+"""Dates, amounts, places and status words of a draft, held against the facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from chatbot.react.facts import Fact, Money
+from chatbot.react.grounding.amounts import AmountMention
+from chatbot.react.grounding.check import Check, Checked, proved, refused
+from chatbot.react.grounding.dates import DateMention
+from chatbot.react.grounding.evidence import Subject
+from chatbot.react.grounding.lexicon import word_list
+from chatbot.react.grounding.places import PlaceMention, same_place
+from chatbot.react.grounding.roles import FIELDS, role_of
+from chatbot.react.grounding.status_words import State
+from chatbot.react.grounding.statuses import (
+    StatusMention,
+    is_event,
+    proof_of,
+    states_of,
+)
+from chatbot.react.grounding.when import says
+from chatbot.react.types import Claim
+from chatbot.understanding.text import narrow
+
+# ---- dates
+
+# Said of the talk itself as often as of an event ("anything else today?").
+_TODAY = frozenset(
+    {"today", "tonight", "今天", "今日", "今晚", "this morning", "this afternoon"}
+)
+_REFUND_FIELDS = frozenset({"requested_at", "settled_at", "expected_at"})
+
+
+def check_date(check: Check, mention: DateMention) -> Iterator[Checked]:
+    draft = check.draft
+    clause = draft.clause_at(mention.start, mention.end)
+    sentence = draft.sentence_at(mention.start)
+    role = role_of(draft.text, mention.start, mention.end, clause, sentence.start)
+    if not role and mention.text.casefold() in _TODAY:
+        return
+    if mention.when.is_span and not role and check.is_echo(mention.text):
+        return
+    about = draft.about(mention.start)
+    subjects = about.subjects
+    allowed = FIELDS.get(role)
+    if allowed is not None and (
+        check.about_refund or SAYS_REFUND.search(check.sentence(mention.start))
+    ):
+        allowed |= _REFUND_FIELDS
+    wrong_role = False
+    for fact, moments in _moments(check, check.facts_about(subjects)):
+        if not any(_says(mention, moment, check) for moment in moments):
+            continue
+        if allowed is not None and not _field_names(fact, check) & allowed:
+            wrong_role = True
+            continue
+        yield proved(mention.text, "date", fact, subjects)
+        return
+    if check.articles.hold(mention.text):
+        return
+    if mention.when.is_span and check.is_negative(mention.start) and not role:
+        return
+    yield refused(mention.text, "date", "wrong_role" if wrong_role else "not_observed")
+
+
+def _moments(
+    check: Check, facts: Sequence[Fact]
+) -> Iterator[tuple[Fact, tuple[datetime, ...]]]:
+    """The observed times, each as the customer's clock and as its own zone show it."""
+    for fact in facts:
+        if isinstance(fact.value, datetime):
+            yield fact, _clocks(fact.value, check)
+    for one in check.evidence.by_id.values():
+        fact = Fact(
+            "date", "observed_at", "observed_at", one.observed_at, one.id, one.tool
+        )
+        yield fact, (one.observed_at.astimezone(check.evidence.zone), one.observed_at)
+
+
+def _clocks(moment: datetime, check: Check) -> tuple[datetime, ...]:
+    here = moment.astimezone(check.evidence.zone)
+    return (here, moment) if moment.utcoffset() != here.utcoffset() else (here,)
+
+
+def _says(mention: DateMention, moment: datetime, check: Check) -> bool:
+    when = mention.when
+    now = check.evidence.now
+    # A clock time in UTC is a machine's stamp: the customer's own clock shows another.
+    if when.hour is not None and moment.utcoffset() == UTC.utcoffset(None):
+        here = moment.astimezone(check.evidence.zone)
+        if not when.in_utc and here.utcoffset() != moment.utcoffset():
+            return False
+    return says(when, moment, now)
+
+
+def _field_names(fact: Fact, check: Check) -> frozenset[str]:
+    if fact.name != "at":
+        return frozenset({fact.name})
+    prefix = fact.path.rpartition(".")[0]
+    statuses = {
+        f"at:{one.value}"
+        for one in check.evidence.facts
+        if one.observation_id == fact.observation_id and one.path == f"{prefix}.status"
+    }
+    return frozenset({"at", *statuses})
+
+
+# ---- amounts
+
+
+SAYS_REFUND = re.compile(r"refund|退款|退回|退还", re.I)
+_TOTAL_WORD = re.compile(r"\btotal|合计|总额|总价|总计|总共|共计|订单金额|实付", re.I)
+
+
+def check_amount(check: Check, mention: AmountMention) -> Checked:
+    draft = check.draft
+    left, right = draft.clause_at(mention.start, mention.end)
+    clause = draft.text[left:right]
+    subjects = draft.about(mention.start).subjects
+    is_refund = bool(SAYS_REFUND.search(clause))
+    is_total = bool(_TOTAL_WORD.search(clause)) and not is_refund
+    wrong_role = False
+    for fact in check.facts_about(subjects):
+        money = fact.value
+        if not isinstance(money, Money) or not mention.fits(
+            money.amount, money.currency
+        ):
+            continue
+        if (is_refund and "refunds[" not in fact.path) or (
+            is_total and fact.name not in ("total", "amount")
+        ):
+            wrong_role = True
+            continue
+        return proved(mention.text, "amount", fact, subjects)
+    if check.articles.hold(mention.text):
+        return Checked(Claim(mention.text, "amount", why="quoted"))
+    return refused(
+        mention.text, "amount", "wrong_role" if wrong_role else "not_observed"
+    )
+
+
+# ---- places
+
+
+_NOW = word_list(r"""
+    \b(?:now|currently|presently|right now|at the moment|located|sitting)\b
+    目前
+    现在
+    当前
+    位于
+    停留
+    此刻
+    正在
+""")
+_DESTINATION = word_list(r"""
+    \b(?:to|destination|address|towards?|bound for|delivered in|recipient)\s?$
+    发往
+    寄往
+    送往
+    运往
+    收货
+    目的地
+    寄到
+    送到
+    前往
+    配送至
+    送至
+    地址
+""")
+
+
+def check_place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
+    draft = check.draft
+    left, right = draft.clause_at(mention.start, mention.end)
+    subjects = draft.about(mention.start).subjects
+    before = draft.text[left : mention.start]
+    is_now = bool(_NOW.search(draft.text, left, right))
+    to_there = bool(_DESTINATION.search(before))
+    wrong_role = False
+    for fact in check.facts_about(subjects):
+        if fact.kind != "place" or not same_place(mention.text, str(fact.value)):
+            continue
+        is_current = fact.name == "place" and not is_event(fact)
+        if is_now and not to_there and not is_current:
+            wrong_role = True
+            continue
+        if fact.name == "ship_to" and not to_there and not is_current:
+            wrong_role = True
+            continue
+        yield proved(mention.text, "place", fact, subjects)
+        return
+    if wrong_role:
+        yield refused(mention.text, "place", "wrong_role")
+        return
+    if check.articles.hold(mention.text) or _weakly_told(check, mention.text, is_now):
+        return
+    if check.is_echo(mention.text) and check.is_negative(mention.start):
+        return
+    yield refused(mention.text, "place", "not_observed")
+
+
+def observed_places(check: Check) -> frozenset[str]:
+    return frozenset(
+        narrow(fact.value).strip()
+        for fact in check.evidence.facts
+        if fact.kind == "place" and isinstance(fact.value, str)
+    )
+
+
+def _weakly_told(check: Check, place: str, is_now: bool) -> bool:
+    """Free text of a carrier may name a place on the way, never where it is now."""
+    return not is_now and any(
+        fact.kind == "text"
+        and fact.tool == "track_shipment"
+        and isinstance(fact.value, str)
+        and same_place(place, fact.value[:200])
+        for fact in check.evidence.facts
+    )
+
+
+# ---- statuses
+
+
+_PARTLY = re.compile(
+    r"\b(?:one|first|second|third|other|part|partly|some|another)\b|其中|部分|一个|另|第一|第二|一件",
+    re.I,
+)
+_BEFORE_NOW = re.compile(
+    r"\b(?:was|were|had|on|earlier|previously|since)\b|曾|于|之前|此前|已", re.I
+)
+_PAST_STATES = frozenset({State.PICKED_UP, State.IN_TRANSIT, State.PENDING})
+
+
+def check_status(check: Check, mention: StatusMention) -> Iterator[Checked]:
+    about = check.draft.about(mention.start)
+    subjects = about.subjects
+    if check.articles.tell(check.sentence(mention.start)):
+        return
+    proofs: list[Fact] = []
+    for subject in subjects or (None,):
+        fact = _status_proof(check, mention, subject)
+        if fact is not None:
+            proofs.append(fact)
+        elif about.every:
+            break
+    needed = len(subjects) if about.every else 1
+    if len(proofs) >= max(1, needed):
+        checked = proved(mention.text, "status", proofs[0], subjects)
+        yield Checked(
+            checked.claim, subjects, proofs[0], mention.state, mention.negated
+        )
+        return
+    yield refused(mention.text, "status", "not_observed")
+
+
+def _status_proof(
+    check: Check, mention: StatusMention, subject: Subject | None
+) -> Fact | None:
+    facts = check.facts_about((subject,) if subject else ())
+    sentence = check.sentence(mention.start)
+    past = mention.state in _PAST_STATES and bool(_BEFORE_NOW.search(sentence))
+    fact = proof_of(mention.state, mention.negated, facts, past)
+    if fact is None or mention.negated or subject is None or subject.tracking:
+        return fact
+    if mention.state in (State.SHIPPED, State.ON_THE_WAY) or not fact.tracking:
+        return fact
+    parcels = check.evidence.parcels_of(subject.order) if subject.order else ()
+    if len(parcels) < 2 or _PARTLY.search(sentence):
+        return fact
+    told = {
+        one.tracking
+        for one in facts
+        if mention.state in states_of(one) and one.tracking
+    }
+    return fact if set(parcels) <= told else None
