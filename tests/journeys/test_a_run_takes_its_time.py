@@ -16,7 +16,9 @@ from tests.servers.product import Product
 QUESTION = "Has order O-204 shipped, and where is it now?"
 FIRST = call("get_order", order_id="O-204")
 SECOND = call("track_shipment", tracking_id="N-88")
-ANSWER = say("O-204 has shipped. Its parcel N-88 is in transit.")
+ANSWER = say(
+    "O-204 has shipped. Its parcel N-88 is in transit, last seen at 武汉转运中心."
+)
 
 
 @pytest.fixture(scope="module")

@@ -156,14 +156,12 @@ def test_history_leads_back_to_an_older_conversation(
 
 def test_asking_for_a_person_hands_over(product: Product, visitor: Visitor) -> None:
     visit = visitor(product, "mei")
-    visit.page.get_by_role("button", name="New conversation").click()
     visit.chat.ask("I want to talk to a person")
     expect(visit.page.get_by_text("A person will look at this")).to_be_visible()
 
 
 def test_a_suggestion_is_sent_as_it_reads(product: Product, visitor: Visitor) -> None:
     visit = visitor(product, "mei")
-    visit.page.get_by_role("button", name="New conversation").click()
     visit.chat.ready()
     suggestion = visit.page.locator("[data-suggest]").first
     text = suggestion.inner_text()
@@ -186,7 +184,6 @@ def test_offline_is_said_and_what_is_written_waits(
     product: Product, visitor: Visitor
 ) -> None:
     visit = visitor(product, "mei")
-    visit.page.get_by_role("button", name="New conversation").click()
     chat = visit.chat.ready()
     visit.context.set_offline(True)
     expect(visit.page.get_by_text("You are offline")).to_be_visible()
