@@ -108,6 +108,8 @@ class _Run:
 
     async def events(self) -> AsyncGenerator[LoopEvent, None]:
         state = self.state
+        if known.has_stopped(state):
+            return
         if state.started_at is None:
             tools = tuple(self.rules.tools)
             yield Started(known.question_of(state), self.model.name, self.now(), tools)

@@ -56,7 +56,7 @@ class Signals:
         run ends. One at a time.
         """
         if self.reason is not None or seconds <= 0:
-            raise Interrupted(self.reason or StopReason.TIME_LIMIT)
+            raise self._interrupted()
         try:
             async with asyncio.timeout(seconds) as self._scope:
                 return await work(*args, **kw)
@@ -64,6 +64,9 @@ class Signals:
             # Only ours: a TimeoutError of the work's own is a fault like any other.
             if self._scope is None or not self._scope.expired():
                 raise
-            raise Interrupted(self.reason or StopReason.TIME_LIMIT) from None
+            raise self._interrupted() from None
         finally:
             self._scope = None
+
+    def _interrupted(self) -> Interrupted:
+        return Interrupted(self.reason or StopReason.TIME_LIMIT)

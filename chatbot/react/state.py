@@ -65,6 +65,10 @@ def question_of(state: RunState) -> Question:
     return state.question
 
 
+def has_stopped(state: RunState) -> bool:
+    return any(isinstance(event, Stopped) for event in state.events[-1:])
+
+
 def language_of(state: RunState) -> Language:
     return state.question.language if state.question else state.background.language
 

@@ -25,7 +25,7 @@ from chatbot.react.types import (
     Turn,
 )
 from tests.react.play import QUESTION, Shop, play
-from tools.contracts import Json, ToolCall
+from tools.contracts import Json, ObservationStatus, ToolCall
 
 GOOD = answer("Yes, O-204 has shipped with N-88. It is in Wuhan now.")
 
@@ -78,6 +78,38 @@ def test_malformed_arguments_are_refused_and_never_repaired() -> None:
     assert (refused.code, refused.tool) == ("malformed", "get_order")
     assert refused.raw_arguments == '{"order_id":"O-2'
     assert run.shop.calls == []
+
+
+def test_a_refusal_says_how_the_call_is_made_right() -> None:
+    refused = refusal(ToolCall("c", "get_order", {"number": "O-204"}))
+    assert "get_order(order_id: string)" in refused.feedback
+    model = ScriptedModel(malformed("no JSON", name="get_order"), hand_over("x"))
+    [refused] = play(model).of(Refused)
+    assert "get_order(order_id: string)" in refused.feedback
+
+
+def test_a_refusal_names_the_numbers_that_may_be_used() -> None:
+    model = ScriptedModel(get_order("O-204"), track("N-77"), hand_over("x"))
+    [refused] = play(model).of(Refused)
+    assert "O-204, N-88" in refused.feedback
+    assert "N-77" in refused.feedback
+
+
+def test_a_refusal_is_in_the_language_of_the_customer() -> None:
+    question = "订单 O-204 现在运到哪儿了？"
+    assert "既不是客户写的" in refusal(track("N-77"), question).feedback
+    for proposal in (
+        ToolCall("c", "delete_order", {}),
+        ToolCall("c", "get_order", {"order_id": 1}),
+    ):
+        feedback = refusal(proposal, question).feedback
+        assert any("\u4e00" <= character <= "\u9fff" for character in feedback)
+
+
+def test_refusals_of_one_reply_end_at_the_limit_as_those_of_several_do() -> None:
+    run = play(ScriptedModel([malformed("no JSON")] * 50))
+    assert run.stop_reason is StopReason.REFUSED_ACTION
+    assert len(run.of(Refused)) == 3
 
 
 def test_a_number_that_nobody_named_is_refused() -> None:
@@ -155,6 +187,27 @@ def test_a_write_that_the_rules_forbid_is_an_observation_like_any_other() -> Non
     assert run.stop_reason is StopReason.HANDED_OVER
 
 
+def test_only_the_preview_of_the_write_itself_suspends_a_run() -> None:
+    shop = Shop(
+        {
+            "cancel_order:O204": {"eligible": False},
+            "get_order:O204": {"order_id": "O-204", "eligible": True},
+        }
+    )
+    cancel = call("cancel_order", order_id="O-204")
+    model = ScriptedModel(cancel, get_order("O-204"), cancel, hand_over("x"))
+    run = play(model, "Cancel O-204", shop=shop)
+    assert run.stop_reason is StopReason.HANDED_OVER
+
+
+def test_a_preview_that_failed_suspends_nothing() -> None:
+    shop = Shop({"cancel_order:O204": ObservationStatus.TIMEOUT})
+    model = ScriptedModel(call("cancel_order", order_id="O-204"), hand_over("x"))
+    run = play(model, "Cancel O-204", shop=shop)
+    assert run.stop_reason is StopReason.HANDED_OVER
+    assert run.end.request is None
+
+
 def test_a_write_beside_another_call_is_refused() -> None:
     both = [get_order("O-204"), call("cancel_order", order_id="O-204")]
     run = play(ScriptedModel(both, hand_over("x")), "Cancel O-204")
@@ -172,6 +225,38 @@ def test_a_message_that_comes_while_the_run_goes_joins_at_the_next_step() -> Non
     assert "where is it now" in joined.question.text
     assert len(joined.question.needs) == 2
     assert run.stop_reason is StopReason.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("O-999",),
+        ("mug",) * 9,
+        ("",),
+        ("two\nlines",),
+        ("x" * 81,),
+        ("call 400-820-8820",),
+    ],
+)
+def test_options_that_do_not_fit_on_buttons_are_refused(options: tuple[str]) -> None:
+    run = play(ScriptedModel(ask("Which one?", *options), hand_over("x")), "Help me")
+    assert [event.code for event in run.of(Refused)] == ["bad_options"]
+
+
+def test_options_may_be_short_words_and_numbers_that_were_seen() -> None:
+    options = ("O-204", "N-88", "not delivered", "another one")
+    run = play(ScriptedModel(get_order("O-204"), ask("Which one?", *options)))
+    assert run.stop_reason is StopReason.NEEDS_CUSTOMER
+    assert run.end.options == options
+
+
+def test_a_question_back_may_name_what_earlier_runs_have_seen() -> None:
+    run = play(
+        ScriptedModel(ask("Do you mean O-204 or O-205?")),
+        "Where is my parcel?",
+        background=Background(known_numbers=frozenset({"O204", "O205"})),
+    )
+    assert run.stop_reason is StopReason.NEEDS_CUSTOMER
 
 
 def test_the_note_of_a_call_stays_with_its_call() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -32,13 +33,20 @@ from chatbot.react.types import (
     Nudged,
     Observed,
     Refused,
+    Reply,
     RunState,
     SentBack,
     StopReason,
     Usage,
 )
 from tests.react.play import NOW, Shop, play, with_limits
-from tools.contracts import Observation, ObservationStatus, ToolCall
+from tools.contracts import (
+    Json,
+    Observation,
+    ObservationStatus,
+    ToolCall,
+    ToolSpec,
+)
 
 GOOD = answer("Yes, O-204 has shipped with N-88. It is in Wuhan now.")
 CALL = ToolCall("c", "search_orders", {"text": "x"})
@@ -85,14 +93,14 @@ ORDER: list[tuple[StopReason, dict[str, int]]] = [
 ]
 
 
-def reason(limits: Limits = LIMITS, **much: int) -> StopReason | None:
+def reason(**much: int) -> StopReason | None:
     seconds = much.pop("seconds", 0)
     signals = Signals()
     if much.pop("cancelled", 0):
         signals.stop_with(StopReason.CANCELLED)
     state = full(RunState(Background(), started_at=NOW), **much)
     now = NOW + timedelta(seconds=seconds)
-    return stop_reason(state, limits, now=now, signals=signals)
+    return stop_reason(state, LIMITS, now=now, signals=signals)
 
 
 @pytest.mark.parametrize(("index", "expected"), list(enumerate(r for r, _ in ORDER)))
@@ -193,16 +201,16 @@ def test_a_stop_from_outside_ends_a_call_in_its_middle(why: StopReason) -> None:
     cancelled: list[bool] = []
 
     class Waits(ScriptedModel):
-        async def propose(self, *_: object) -> None:  # type: ignore[override]
+        async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
             loop = asyncio.get_running_loop()
             loop.call_soon(signals.stop_with, why)
             try:
-                await asyncio.Event().wait()
+                return await super().propose(state, tools)
             except asyncio.CancelledError:
                 cancelled.append(True)
                 raise
 
-    run = play(Waits(), signals=signals)
+    run = play(Waits(never()), signals=signals)
     assert run.stop_reason is why
     assert cancelled == [True]
 
@@ -403,7 +411,7 @@ def test_an_honest_answer_after_a_failure_is_told_and_can_be_retried() -> None:
 
 
 def test_a_missing_tracking_number_is_an_answer() -> None:
-    order = {"order_id": "O-204", "status": "paid", "parcels": []}
+    order: dict[str, Json] = {"order_id": "O-204", "status": "paid", "parcels": []}
     run = play(
         ScriptedModel(
             get_order("O-204"),
