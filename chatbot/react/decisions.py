@@ -41,6 +41,7 @@ from tools.contracts import (
 MAX_OPTIONS = 8
 MAX_OPTION = 80
 _MAX_NUMBERS_TOLD = 8
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])[A-Za-z]{0,4}-?\d[0-9A-Za-z-]{2,30}")
 # An option is what the customer would say: it claims nothing, but may not mislead.
 _REFUSED_IN_OPTIONS = frozenset(
     {"order_number", "tracking_number", "contact", "prompt"}
@@ -205,9 +206,20 @@ def _options_fit(ask: AskCustomer, state: RunState, rules: Rules) -> bool:
         return False
     if any(not _is_one_short_line(option) for option in ask.options):
         return False
+    # A made-up number on a button is one click away from being the customer's own.
+    if any(_names_unknown_number(option, state) for option in ask.options):
+        return False
     coverage = outcomes.check("\n".join(ask.options), state, rules)
     claims = _without_known_numbers(coverage, state).unsupported
     return not any(claim.kind in _REFUSED_IN_OPTIONS for claim in claims)
+
+
+def _names_unknown_number(option: str, state: RunState) -> bool:
+    known_ones = known.known_numbers(state)
+    return any(
+        canonical_number(number) not in known_ones and not _was_written(number, state)
+        for number in _NUMBER.findall(unicodedata.normalize("NFKC", option))
+    )
 
 
 def _is_one_short_line(option: str) -> bool:

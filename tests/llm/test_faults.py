@@ -8,12 +8,15 @@ import logging
 import pytest
 
 from chatbot.llm.client import Endpoint, connection
+from chatbot.llm.stream import EventLines, RawReply
 from chatbot.react.types import FinalAnswer, ModelError
 from tests.llm.helpers import KEY, TOOLS, asked, model
 from tests.servers.model_server import Entry, ModelServer, call, chunks, say
 from tools.contracts import ToolCall
 
-CALL: Entry = call("get_order", order_id="O-204")
+CALL: Entry = call("get_order", order_id="O-204", thought="先查订单🚚")
+# What the server plays for it: the bytes of a whole stream.
+RECORDED = b"".join(chunks(CALL, {"stream_options": {"include_usage": True}}))
 
 
 async def failure(
@@ -25,16 +28,39 @@ async def failure(
     return caught.value
 
 
-async def test_a_stream_cut_at_any_byte_executes_nothing(server: ModelServer) -> None:
-    request = {"stream_options": {"include_usage": True}}
-    whole = b"".join(chunks(CALL, request))
-    adapter = model(server, max_connections=8)
-
-    server.play(*({**CALL, "cut": at} for at in range(len(whole))))
-    for _ in whole:
+async def test_a_stream_cut_at_any_place_executes_nothing(server: ModelServer) -> None:
+    cuts = range(0, len(RECORDED), 9)
+    adapter = model(server)
+    server.play(*({**CALL, "cut": at} for at in cuts))
+    for _ in cuts:
         with pytest.raises(ModelError):
             await adapter.propose(asked(), TOOLS)
-    assert len(server.requests) == len(whole)
+    assert len(server.requests) == len(cuts)
+
+
+def test_a_stream_that_ends_at_any_byte_before_its_finish_reason_is_no_reply() -> None:
+    finished = RECORDED.index(b"\n\n", RECORDED.index(b'"finish_reason":"tool')) + 2
+    for end in range(finished):
+        lines, reply = EventLines(), RawReply()
+        for data in lines.feed(RECORDED[:end]):
+            reply.add_chunk(data)
+        with pytest.raises(ModelError):
+            reply.finish()
+
+
+def test_one_byte_at_a_time_gives_the_same_reply() -> None:
+    whole, slow = RawReply(), RawReply()
+    for parts, reply in (
+        ([RECORDED], whole),
+        ([bytes([byte]) for byte in RECORDED], slow),
+    ):
+        lines = EventLines()
+        for part in parts:
+            for data in lines.feed(part):
+                if data != b"[DONE]":
+                    reply.add_chunk(data)
+    assert slow == whole
+    assert slow.finish_reason == "tool_calls"
 
 
 @pytest.mark.parametrize("end", ["close", "reset", "stall"])
@@ -169,7 +195,7 @@ async def test_a_stream_of_another_form_is_an_error(
 
 
 async def test_a_reply_without_end_is_cut(server: ModelServer) -> None:
-    error = await failure(server, say("x" * 600_000, chunk=60_000))
+    error = await failure(server, {"sse": ["x" * 100_000] * 6})
     assert "too long" in str(error)
 
 

@@ -48,7 +48,7 @@ async def test_a_run_survives_everything_that_a_model_may_do_wrong(
         call("delete_order", order_id="O-204"),
         call("get_order", order_id="O-204", user="bob"),
         call("get_order", order_id="O-777"),
-        {"calls": [ORDER["call"], call("get_order", order_id="O-205")["call"]]},
+        {"calls": [ORDER["call"], call("list_my_orders")["call"]]},
         say("It has shipped."),
         say(""),
         PARCEL,
@@ -65,7 +65,7 @@ async def test_a_run_survives_everything_that_a_model_may_do_wrong(
     assert run.answer == GOOD["say"]
     assert [one.name for one in shop.calls] == [
         "get_order",
-        "get_order",
+        "list_my_orders",
         "track_shipment",
     ]
     assert sum(isinstance(one, Refused) for one in run.events) == 6
@@ -131,3 +131,15 @@ async def test_the_result_as_the_model_saw_it_can_be_echoed_without_harm(
     server.play(ORDER, say("{tool_text}"))
     run = await Conversation(model=model(server)).ask(QUESTION)
     assert "DATA" not in run.answer
+
+
+async def test_a_number_that_the_model_made_up_becomes_no_button(
+    server: ModelServer,
+) -> None:
+    made_up = call("ask_customer", text="Which order?", options=["12345", "O-204"])
+    listed = call("ask_customer", text="Which order?", options=["O-205", "O-204"])
+    server.play(made_up, call("list_my_orders"), listed)
+    run = await Conversation(model=model(server)).ask("Where is my order?")
+    assert run.reason is StopReason.NEEDS_CUSTOMER
+    assert run.end.options == ("O-205", "O-204")
+    assert sum(isinstance(one, Refused) for one in run.events) == 1

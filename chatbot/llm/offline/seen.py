@@ -68,9 +68,8 @@ class Seen:
         searches = [
             one for (tool, _), one in self.by_call.items() if tool == "search_help"
         ]
-        return next(
-            (one for one in searches if has_article(one)), (searches or [None])[-1]
-        )
+        last = searches[-1] if searches else None
+        return next((one for one in searches if has_article(one)), last)
 
 
 def has_article(search: Observation) -> bool:
