@@ -18,7 +18,7 @@ async def _search_help(actor: Actor, arguments: Mapping[str, Json]) -> Raw:
             {
                 "slug": hit.slug,
                 "title": hit.title,
-                "excerpt": hit.excerpt,
+                "excerpt": hit.body,
                 "url": f"/help/{hit.slug}/",
                 "language": hit.language,
             }

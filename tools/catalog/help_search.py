@@ -1,125 +1,125 @@
-"""Finding the article that answers a question, in Chinese and English.
+"""Finding the articles that answer a question, in Chinese and English; often none.
 
-Okapi BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework") over
-words cut to their stems and over pairs of Chinese characters. The help centre has some
-hundred short articles: an index in memory is built in milliseconds and needs no server.
+Okapi BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework") ranks
+what passes two gates: the article holds most of what the question is about, or the
+question holds one of the phrases that its author gave it. The help centre has a hundred
+or two short articles: an index in memory is made in milliseconds and needs no server.
+docs/decisions/0013-the-help-search-ranks-in-memory.md has the figures.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from django.db.models import Count, Max
 
+from tools.catalog.help_terms import is_chinese, plain, stem, terms_of
 from tools.models import HelpArticle
 
 _MAX_HITS = 3
-_EXCERPT = 600
 _K1, _B = 1.2, 0.75
-# A title says what an article is about; its words count this many times.
-_TITLE_WEIGHT, _KEYWORD_WEIGHT = 4, 3
-# How much of the question, by the weight of its words, an article must hold.
-_MIN_SHARE = 0.34
-
-_STOP_TEXT = """
-a an and any are as at be been by can could did do does for from get had has have how i
-if in is it its me my of on or our please s shall should so t than that the their them
-there these they this to up us was we were what when where which who why will with would
-you your about much many long tell know want need hi hello
-"""
-# Pairs of characters that are in every question and tell no subject from another.
-_STOP_ZH_TEXT = """
-怎么 么办 什么 么时 时候 可以 以吗 请问 问一 一下 我的 的吗 多久 多少
-你们 们的 吗我 是不 不是 有没 没有 能不 不能 我想 想要 要多 如何
-何时 哪里 咨询 询问 知道 需要 这个 那个 了吗
-"""
-_STOP = frozenset(_STOP_TEXT.split())
-_STOP_ZH = frozenset(_STOP_ZH_TEXT.split())
-_TOKEN = re.compile(r"[a-z0-9]+|[㐀-鿿]+")
-_SUFFIX = re.compile(r"(?:ations?|ings?|ments?|ers?|ies|ed|es|s|y)$")
+# A title says what an article is about: its words count so many times, those of the
+# keywords as well.
+_TITLE, _KEYWORDS = 4, 3
+# The part of a question, by the weight of its terms, that an article must hold.
+_MIN_SHARE = 0.5
+# A phrase of the author's is worth so many times its terms.
+_PHRASE = 2.0
+# A further hit with less than this part of the best score is another subject.
+_MIN_OF_BEST = 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     slug: str
     title: str
-    excerpt: str
+    body: str
     language: str
 
 
 @dataclass(frozen=True, slots=True)
+class _Entry:
+    hit: Hit
+    terms: Mapping[str, int]
+    phrases: Sequence[str]
+
+    @property
+    def length(self) -> int:
+        return sum(self.terms.values())
+
+
+@dataclass(frozen=True, slots=True)
 class _Index:
-    hits: Sequence[Hit]
-    terms: Sequence[Mapping[str, int]]
+    entries: Sequence[_Entry]
     weights: Mapping[str, float]
     mean_length: float
 
+    def weight(self, term: str) -> float:
+        """Of a term that no article has: it counts against every article."""
+        return self.weights.get(term, 0.7 * math.log(1 + len(self.entries)))
+
 
 def best_articles(query: str, language: str) -> Sequence[Hit]:
-    """The articles that hold enough of the question, best first; often none.
+    """At most three, best first, in the question's language.
 
-    The question's own language decides; ``language`` does where it has no letters.
+    ``language`` decides where the question has no letters of either.
     """
+    if is_chinese(query):
+        language = "zh"
+    elif re.search("[A-Za-z]{2}", query):
+        language = "en"
+    index = _index(language, _version(language))
     wanted = Counter(terms_of(query))
-    spoken = _language_of(query) or language
-    index = _index(spoken, _version(spoken))
-    total = sum(index.weights.get(term, _unknown(index)) for term in wanted)
-    if not total:
-        return ()
+    spoken = _spoken(query, language)
+    total = sum(index.weight(term) for term in wanted)
     scored = []
-    for number, counts in enumerate(index.terms):
-        held = sum(index.weights[term] for term in wanted if term in counts)
-        if held / total >= _MIN_SHARE:
-            scored.append((_score(wanted, counts, index), -number))
+    for place, entry in enumerate(index.entries):
+        phrases = [phrase for phrase in entry.phrases if phrase in spoken]
+        held = sum(index.weight(term) for term in wanted if term in entry.terms)
+        if phrases or (total and held / total >= _MIN_SHARE):
+            scored.append((_score(wanted, entry, index, phrases), -place))
     scored.sort(reverse=True)
-    return [index.hits[-number] for _, number in scored[:_MAX_HITS]]
+    return [
+        index.entries[-place].hit
+        for score, place in scored[:_MAX_HITS]
+        if score >= scored[0][0] * _MIN_OF_BEST
+    ]
 
 
-def terms_of(text: str) -> list[str]:
-    """Stems of words, and pairs of neighbouring Chinese characters."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    terms: list[str] = []
-    for token in _TOKEN.findall(plain):
-        if token[0].isascii():
-            if token not in _STOP:
-                terms.append(_stem(token))
-        else:
-            pairs = (token[i : i + 2] for i in range(len(token) - 1))
-            terms += [pair for pair in pairs if pair not in _STOP_ZH]
-    return terms
-
-
-def _stem(word: str) -> str:
-    # Cancel, cancelled and cancellation meet; a real stemmer does no better here.
-    stem = _SUFFIX.sub("", word) if len(word) > 4 else word
-    return re.sub(r"(.)\1$", r"\1", stem) if len(stem) > 3 else stem
-
-
-def _language_of(text: str) -> str | None:
-    if re.search(r"[㐀-鿿]", text):
-        return "zh"
-    return "en" if re.search(r"[A-Za-z]", text) else None
-
-
-def _unknown(index: _Index) -> float:
-    """The weight of a word that no article has: it counts against every article."""
-    return math.log(1 + len(index.hits) * 2)
-
-
-def _score(wanted: Counter[str], counts: Mapping[str, int], index: _Index) -> float:
-    length = sum(counts.values())
+def _score(
+    wanted: Iterable[str], entry: _Entry, index: _Index, phrases: Iterable[str]
+) -> float:
     score = 0.0
     for term in wanted:
-        if count := counts.get(term, 0):
-            damped = count + _K1 * (1 - _B + _B * length / index.mean_length)
-            score += index.weights[term] * count * (_K1 + 1) / damped
-    return score
+        if count := entry.terms.get(term, 0):
+            damped = count + _K1 * (1 - _B + _B * entry.length / index.mean_length)
+            score += index.weight(term) * count * (_K1 + 1) / damped
+    inside = {term for phrase in phrases for term in terms_of(phrase) or [phrase]}
+    return score + _PHRASE * sum(index.weight(term) for term in inside)
+
+
+def _spoken(text: str, language: str) -> str:
+    """What phrases are looked for in: Chinese as it is, English by its stems."""
+    if language == "zh":
+        return plain(text)
+    words = (stem(word) for word in re.findall("[a-z0-9]+", plain(text)))
+    return f" {' '.join(words)} "
+
+
+def _phrases(keywords: str, language: str) -> Sequence[str]:
+    """The author's phrases: parted by commas in English, by spaces in Chinese."""
+    parts = re.split(r"[,，、\s]+" if language == "zh" else "[,，]", keywords)
+    return [
+        _spoken(part, language)
+        for part in parts
+        # Common words alone are no phrase, but four such characters are ("几天能到").
+        if terms_of(part) or (language == "zh" and len(part) >= 4)
+    ]
 
 
 def _version(language: str) -> tuple[int, str]:
@@ -132,22 +132,26 @@ def _version(language: str) -> tuple[int, str]:
 
 @lru_cache(maxsize=8)
 def _index(language: str, version: tuple[int, str]) -> _Index:
-    hits: list[Hit] = []
-    terms: list[Mapping[str, int]] = []
     articles = HelpArticle.objects.filter(language=language, published=True)
-    for article in articles.order_by("slug"):
-        excerpt = " ".join(article.body.split())[:_EXCERPT]
-        hits.append(Hit(article.slug, article.title, excerpt, language))
-        counts = Counter(terms_of(article.body))
-        for term in terms_of(article.title):
-            counts[term] += _TITLE_WEIGHT
-        for term in terms_of(article.keywords):
-            counts[term] += _KEYWORD_WEIGHT
-        terms.append(counts)
-    frequency = Counter(term for counts in terms for term in counts)
+    entries = [_entry(article) for article in articles.order_by("slug")]
+    frequency = Counter(term for entry in entries for term in entry.terms)
+    count = len(entries)
     weights = {
-        term: math.log(1 + (len(terms) - count + 0.5) / (count + 0.5))
-        for term, count in frequency.items()
+        term: math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+        for term, holding in frequency.items()
     }
-    lengths = [sum(counts.values()) for counts in terms]
-    return _Index(hits, terms, weights, sum(lengths) / max(1, len(lengths)) or 1.0)
+    lengths = [entry.length for entry in entries]
+    return _Index(entries, weights, sum(lengths) / max(1, count) or 1.0)
+
+
+def _entry(article: HelpArticle) -> _Entry:
+    counts = Counter(terms_of(article.body))
+    for term in terms_of(article.title):
+        counts[term] += _TITLE
+    for term in terms_of(article.keywords):
+        counts[term] += _KEYWORDS
+    return _Entry(
+        Hit(article.slug, article.title, article.body, article.language),
+        counts,
+        _phrases(article.keywords, article.language),
+    )
