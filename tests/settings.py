@@ -23,5 +23,8 @@ from chatbot.settings import DATABASES  # noqa: E402
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # In memory, SQLite shares one cache and fails where a file would wait.
     DATABASES["default"]["TEST"] = {"NAME": str(_scratch / "test.sqlite3")}
+else:
+    # Emptying and dropping a whole test database takes its time on a busy machine.
+    DATABASES["default"]["OPTIONS"]["options"] += " -c statement_timeout=60000"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -153,6 +153,19 @@ def test_a_redis_that_may_evict_stops_the_start(
     assert "maxmemory-policy allkeys-lru" in said
 
 
+def test_a_worker_asks_its_servers_too(production: Product, tmp_path: Path) -> None:
+    forgetful = RedisServer(tmp_path / "forgetful", maxmemory_policy="volatile-ttl")
+    forgetful.start()
+    try:
+        production.env["REDIS_URL"] = forgetful.url
+        worker = production.process("worker", "celery", "-A", "chatbot", "worker")
+        worker.start()
+        assert worker.wait_for_end() != 0
+    finally:
+        forgetful.stop()
+    assert "maxmemory-policy volatile-ttl" in worker.output
+
+
 def test_more_connections_than_the_database_allows_stop_the_start(
     production: Product,
 ) -> None:

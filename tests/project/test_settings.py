@@ -105,8 +105,8 @@ def test_the_database_of_the_suite_keeps_the_rules_of_its_kind() -> None:
             assert cursor.fetchone()[0] == "wal"
             assert "memory" not in str(connection.settings_dict["NAME"])
         else:
-            cursor.execute("SHOW statement_timeout")
-            assert cursor.fetchone()[0] == "3s"
+            cursor.execute("SHOW lock_timeout")
+            assert cursor.fetchone()[0] == "2s"
 
 
 def test_processes_that_start_together_agree_on_the_demo_key(tmp_path: Path) -> None:
