@@ -29,6 +29,7 @@ from chatbot.chat.loops import at_home, make_home, one_per_loop
 from chatbot.chat.problems import RESTART
 from chatbot.chat.runner import Execution, execute_run
 from chatbot.chat.sockets import sockets
+from chatbot.llm.client import close_connections
 from chatbot.react.types import StopReason
 from tools.database import in_database
 
@@ -114,6 +115,7 @@ class Launcher:
                 leases.give_back, claims, owner=self.owner, now=now
             )
             logger.info("gave back %s runs", given)
+        await close_connections()
 
     async def _carry(self, run_id: UUID, model_name: str | None) -> None:
         following = await execute_run(
