@@ -19,8 +19,8 @@ from chatbot.understanding.kinds import Language, Need
 
 LABELS: tuple[str, ...] = (*(need.value for need in Need), "out_of_scope")
 MODEL_SHA256: dict[Language, str] = {
-    "en": "aa468f26ebc5978165cdecdaab2389a6462d7f565c8747bf4c52008731dd3d79",
-    "zh": "b5d0bba7b4d3d12b8f7bf8d00eecf17e8186a50cdf0cd2fa5f6b7116bb5cbe6f",
+    "en": "bb2e30a54b14e6cdf458045145914458346810f60f593cc01b2c0f3a81457d5c",
+    "zh": "2db272ee747e81f0890796c4430cb0fa5abc86c1cc83198291c90775b2dacba2",
 }
 _FOLDER = Path(__file__).parent / "weights"
 

@@ -19,7 +19,9 @@ _PLAIN_WORDS: dict[str, Need] = {
     "shipped": Need.SHIPPED,
 }
 _CONTRARY = 0.1
-_OUT_OF_SCOPE = 0.5
+# "Nobody answers" is a wish for a person where it is all that a message says.
+_SHORT = 40
+_OUT_OF_SCOPE = 0.3
 _OUT_OF_SCOPE_QUESTION = 0.25
 _QUESTION = re.compile(
     r"[?吗么呢嘛哪几]|怎么|什么|多少|如何|有没有|是不是|能不能|可不可以"
@@ -42,7 +44,7 @@ def decide(
     for name, need in _PLAIN_WORDS.items():
         if name in rules and chances[need] > _CONTRARY:
             chances[need] = 0.5 + chances[need] / 2
-    if "human" in rules:
+    if "human" in rules or ("unanswered" in rules and len(plain) <= _SHORT):
         chances[Need.HUMAN] = max(chances[Need.HUMAN], 0.9)
     ordered = sorted(Need, key=lambda need: -chances[need])
     first = ordered[0]
