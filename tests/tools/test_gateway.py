@@ -51,7 +51,9 @@ def look(actor: Actor, name: str, **arguments: Json) -> Observation:
 def test_the_two_steps_lead_from_the_order_to_the_place() -> None:
     order = look(LIN, "get_order", order_id="O-204")
     assert order.status is ObservationStatus.OK
-    [parcel] = order.fields["parcels"]  # type: ignore[misc]
+    parcels = order.fields["parcels"]
+    assert isinstance(parcels, list)
+    [parcel] = parcels
     assert parcel["tracking_id"] == "N-88"  # type: ignore[index,call-overload]
     shipment = look(LIN, "track_shipment", tracking_id="N-88")
     assert shipment.fields["status"] == "in_transit"

@@ -46,7 +46,7 @@ def test_nearly_every_question_finds_its_article() -> None:
 
 
 @pytest.mark.usefixtures("help_centre")
-def test_so_do_questions_that_the_search_was_not_tuned_on() -> None:
+def test_most_questions_written_after_the_tuning_find_theirs() -> None:
     first, at_all, wrong = _rates(HELD_OUT)
     assert first >= 0.82
     assert at_all >= 0.87

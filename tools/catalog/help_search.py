@@ -4,7 +4,7 @@ Okapi BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework
 what passes two gates: the article holds most of what the question is about, or the
 question holds one of the phrases that its author gave it. The help centre has a hundred
 or two short articles: an index in memory is made in milliseconds and needs no server.
-docs/decisions/0013-the-help-search-ranks-in-memory.md has the figures.
+docs/decisions/0014-the-help-search-ranks-in-memory.md has the figures.
 """
 
 from __future__ import annotations
