@@ -8,7 +8,7 @@ The actor is not in reach of this module, and so never in a message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -27,10 +27,18 @@ from chatbot.react.types import (
     Turn,
 )
 from chatbot.understanding.needs import Need, Question
+from chatbot.understanding.references import resolve_orders
 from tools.contracts import Json, ToolCall
 from tools.redaction import redact
 
 MAX_TURNS = 20
+_ABOUT_AN_ORDER = frozenset(Need) - {
+    Need.POLICY,
+    Need.INVOICE,
+    Need.RETURN,
+    Need.HUMAN,
+    Need.NONE,
+}
 MAX_TURN_CHARACTERS = 2000
 
 Message: TypeAlias = dict[str, object]
@@ -167,7 +175,7 @@ def opening(state: RunState, instructions: str) -> list[Message]:
     for turn in state.background.turns[-MAX_TURNS:]:
         _append_turn(messages, turn, keep)
     append(messages, "user", _without_people(question.text, keep))
-    if checklist := _checklist(question):
+    if checklist := _checklist(question, state.background.earlier_questions):
         append(messages, "user", checklist)
     return messages
 
@@ -229,15 +237,22 @@ def _refusal(event: Refused, words: Words) -> Entry:
     return Note(words.check.format(reason))
 
 
-def _checklist(question: Question) -> str:
+def _checklist(question: Question, earlier: Sequence[Question]) -> str:
     """What code found in the question, so that nothing asked is forgotten."""
     words = words_for(question.language)
     asked = [words.needs[need] for need in question.needs if need is not Need.NONE]
     if not asked:
         return ""
-    numbers = (*question.order_numbers, *question.tracking_numbers)
-    about = words.about.format(", ".join(numbers)) if numbers else words.about_none
-    return words.checklist.format(words.comma.join(asked), about)
+    orders = question.order_numbers
+    if not orders and not question.tracking_numbers:
+        orders = resolve_orders(question, earlier=earlier)
+    numbers = (*orders, *question.tracking_numbers)
+    about = ""
+    if numbers:
+        about = words.about.format(", ".join(numbers))
+    elif _ABOUT_AN_ORDER & set(question.needs):
+        about = words.about_none
+    return words.checklist.format(words.comma.join(asked), about).strip()
 
 
 def _shown(call: ToolCall) -> str:

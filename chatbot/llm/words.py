@@ -32,7 +32,7 @@ _EN = Words(
     check="[check] {}",
     checklist="[check] To answer: {}. {}",
     about="It is about: {}.",
-    about_none="No number is named: list_my_orders shows the customer's own orders.",
+    about_none="No order number is named: call list_my_orders first, invent none.",
     comma="; ",
     needs={
         Need.ORDER_STATUS: "how the order stands",
@@ -71,7 +71,7 @@ _ZH = Words(
     check="[check] {}",
     checklist="[check] 需要回答：{}。{}",
     about="涉及：{}。",
-    about_none="没有给出号码：list_my_orders 可列出客户自己的订单。",
+    about_none="没有给出订单号：先调用 list_my_orders，不要编造号码。",
     comma="；",
     needs={
         Need.ORDER_STATUS: "订单状态",

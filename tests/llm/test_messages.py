@@ -24,6 +24,7 @@ from chatbot.react.types import (
     SentBack,
     Turn,
 )
+from chatbot.understanding.needs import read_question
 from tests.llm.helpers import NOW, TOOLS, asked, observed
 from tests.servers.model_server import protocol_problem
 from tools.contracts import Json, Observation, ObservationStatus, ToolCall
@@ -314,3 +315,15 @@ def test_phones_and_addresses_stay_here_and_order_numbers_go() -> None:
     assert "O-204" in text
     assert "13800138000" not in text
     assert "501" not in text
+
+
+def test_the_order_that_the_conversation_is_about_is_named() -> None:
+    earlier = read_question("Has O-204 shipped?")
+    state = asked("And where is it now?", earlier_questions=(earlier,))
+    assert "It is about: O-204." in messages(state)[-1]["content"]
+
+
+def test_a_question_without_an_order_is_sent_to_the_list_where_it_needs_one() -> None:
+    where, rule = asked("Where is my order?"), asked("What is your shipping policy?")
+    assert "list_my_orders" in messages(where)[-1]["content"]
+    assert "list_my_orders" not in messages(rule)[-1]["content"]
