@@ -40,6 +40,7 @@ class RunParts:
     observe: Callable[[ToolCall, str], Awaitable[Observation]]
     limits: Limits
     proofs: Sequence[Proof]
+    secrets: Sequence[str] = ()
 
 
 def build_run(
@@ -58,6 +59,7 @@ def build_run(
         observe=partial(_observe, actor),
         limits=limits,
         proofs=PROOFS,
+        secrets=tuple(instructions().values()),
     )
 
 

@@ -25,7 +25,7 @@ from chatbot.chat.models import Conversation, Message, Run, Speaker, Step
 from chatbot.chat.rebuild import Basis, new_run, rebuild_run, unread_messages
 from chatbot.chat.stored import numbers_in, step_row
 from chatbot.chat.stream import stream
-from chatbot.react.endings import ENDINGS
+from chatbot.react.endings import broken
 from chatbot.react.loop import run_react
 from chatbot.react.signals import Signals
 from chatbot.react.types import (
@@ -113,6 +113,7 @@ class Execution:
             proofs=parts.proofs,
             signals=self.signals,
             now=timezone.now,
+            secrets=parts.secrets,
         )
         async with aclosing(events):  # type: ignore[type-var]
             async for event in events:
@@ -137,7 +138,7 @@ class Execution:
 
     async def give_up(self, problem: str) -> None:
         """End the run as ``internal_error``, honestly, whatever state it is in."""
-        stopped = _broken(self._state, problem, at=timezone.now())
+        stopped = broken(self._state, problem[:400], at=timezone.now())
         try:
             await self._save(stopped)
         except LeaseLost:
@@ -226,21 +227,6 @@ def _follow_up(claim: Claim, *, after: int, now: datetime) -> UUID | None:
     following = new_run(claim.conversation_id, now=now)
     late.update(run=following)
     return following.pk
-
-
-def _broken(state: RunState, problem: str, *, at: datetime) -> Stopped:
-    language = state.question.language if state.question else state.background.language
-    words = ENDINGS[StopReason.INTERNAL_ERROR]
-    gap = " " if language == "en" else ""
-    return Stopped(
-        state.step,
-        StopReason.INTERNAL_ERROR,
-        gap.join((words.opening[language], words.closing[language])),
-        at,
-        hand_over=words.hand_over,
-        can_retry=words.can_retry,
-        problem=problem[:400],
-    )
 
 
 def _duration(started_at: datetime | None, stopped_at: datetime) -> int:
