@@ -162,10 +162,19 @@ def _without_names(answer: str, evidence: Evidence) -> str:
         start = folded.find(name)
         while start >= 0:
             end = start + len(name)
-            text = f"{text[:start]}{'□' * len(name)}{text[end:]}"
-            folded = f"{folded[:start]}{'□' * len(name)}{folded[end:]}"
+            # "sf" is a carrier, and the beginning of its tracking numbers.
+            if not _is_inside_word(folded, start, end):
+                text = f"{text[:start]}{'□' * len(name)}{text[end:]}"
+                folded = f"{folded[:start]}{'□' * len(name)}{folded[end:]}"
             start = folded.find(name, end)
     return text
+
+
+def _is_inside_word(text: str, start: int, end: int) -> bool:
+    return any(
+        pair.isascii() and pair.isalnum() and len(pair) == 2
+        for pair in (text[max(0, start - 1) : start + 1], text[end - 1 : end + 1])
+    )
 
 
 def _names(facts: Sequence[Fact]) -> Collection[str]:
