@@ -54,18 +54,18 @@ format: $(TESTS) ## Let ruff lay out the code
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format --quiet .
 
-# The stamps hold the checksum of what was installed: a changed lock installs again, an
-# unchanged one costs nothing.
+# The stamps are named after the checksum of what was installed: a changed lock installs
+# again, an unchanged one costs nothing, whatever the files' times.
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Waybill needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 
-$(RUNTIME): requirements.txt | $(VENV)/bin/python
+$(RUNTIME): | $(VENV)/bin/python
 	@echo "Installing the runtime packages into $(VENV) ..."
 	@$(PIP) -r requirements.txt
 	@rm -f $(VENV)/runtime-*.stamp && touch $@
 
-$(TESTS): tests/requirements.txt | $(VENV)/bin/python
+$(TESTS): | $(VENV)/bin/python
 	@echo "Installing what tests and checks need into $(VENV) ..."
 	@$(PIP) -r tests/requirements.txt
 	@rm -f $(VENV)/tests-*.stamp && touch $@
