@@ -130,7 +130,7 @@ def test_two_tabs_show_the_same(
     assert first.answers.last.inner_text() == second_answer
 
 
-@pytest.mark.parametrize("code", [1001, 1012, 4429])
+@pytest.mark.parametrize("code", [1001, 1012, 4408])
 def test_a_lost_socket_costs_no_event_and_shows_none_twice(
     code: int, slow: Product, model: ModelServer, visitor: Visitor
 ) -> None:
