@@ -8,6 +8,7 @@ Every other text is weak: it may be quoted, and proves nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ FactKind: TypeAlias = Literal[
 ]
 FactValue: TypeAlias = "JsonScalar | datetime | Money"
 
+_INDEX = re.compile(r"\[\d+\]")
 # An observation is a few kilobytes; these bound what a broken tool can cost.
 _MAX_FACTS = 2000
 _MAX_DEPTH = 8
@@ -85,8 +87,12 @@ class Fact:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for two observations that say the same of the same thing."""
-        return (self.kind, self.name, self.path, self.order, self.tracking, self.value)
+        """Equal for two observations that say the same of the same thing.
+
+        Where in a list it stood says nothing: the next search may sort otherwise.
+        """
+        path = _INDEX.sub("[]", self.path)
+        return (self.kind, path, self.order, self.tracking, self.value)
 
 
 def facts_of(observation: Observation) -> tuple[Fact, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +103,13 @@ def reason(**much: int) -> StopReason | None:
     state = full(RunState(Background(), started_at=NOW), **much)
     now = NOW + timedelta(seconds=seconds)
     return stop_reason(state, LIMITS, now=now, signals=signals)
+
+
+def test_the_page_tells_the_limits_in_their_order() -> None:
+    page = Path("docs/loop.md").read_text("utf-8")
+    rows = re.findall(r"^\| \d \| .* (?:\||then) `(\w+)`", page, re.MULTILINE)
+    # Model calls are a limit of their own, but end a run by the same name as steps.
+    assert list(dict.fromkeys(rows)) == [reason for reason, _ in ORDER]
 
 
 @pytest.mark.parametrize(("index", "expected"), list(enumerate(r for r, _ in ORDER)))
@@ -246,6 +255,21 @@ def test_searching_for_ever_is_told_once_and_then_ended() -> None:
     assert run.stop_reason is StopReason.NO_PROGRESS
     assert len(run.of(Nudged)) == 1
     assert len(shop.calls) == 3
+
+
+def test_the_same_orders_in_another_order_are_nothing_new() -> None:
+    rows: list[dict[str, Json]] = [
+        {"order_id": "O-204", "status": "shipped"},
+        {"order_id": "O-205", "status": "paid"},
+    ]
+    shop = Shop(
+        {
+            "search_orders:A": {"orders": list[Json](rows)},
+            "search_orders:B": {"orders": list[Json](reversed(rows))},
+        }
+    )
+    run = play(ScriptedModel(search("a"), search("b"), hand_over("x")), shop=shop)
+    assert [event.new_facts > 0 for event in run.of(Observed)] == [True, False]
 
 
 def test_something_new_after_the_nudge_lets_the_run_go_on() -> None:
