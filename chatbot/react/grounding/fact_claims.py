@@ -27,6 +27,10 @@ from chatbot.understanding.text import narrow
 
 # ---- dates
 
+# "If it has not come within a few days" says nothing of when it comes.
+_IF = re.compile(r"\bif\b|如果|若|要是", re.I)
+_ARRIVES = frozenset({"expected", "refund"})
+
 # Said of the talk itself as often as of an event ("anything else today?").
 _TODAY = frozenset(
     {"today", "tonight", "今天", "今日", "今晚", "this morning", "this afternoon"}
@@ -42,6 +46,12 @@ def check_date(check: Check, mention: DateMention) -> Iterator[Checked]:
     if not role and mention.text.casefold() in _TODAY:
         return
     if mention.when.is_span and not role and check.is_echo(mention.text):
+        return
+    if (
+        mention.when.is_span
+        and role not in _ARRIVES
+        and _IF.search(draft.text, sentence.start, mention.start)
+    ):
         return
     about = draft.about(mention.start)
     subjects = about.subjects

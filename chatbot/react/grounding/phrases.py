@@ -99,7 +99,8 @@ _EFFECT = word_list(r"""
         |personally|since))*\s(?:cancel(?:l)?ed|submitted|refunded|requested|updated
         |changed|forwarded|escalated|contacted|sent|created|opened|filed|placed
         |initiated|notified|processed|arranged|scheduled|booked|registered|reported
-        |transferred|connected|passed|issued|started|raised|flagged|urged|asked|informed
+        |transferred|connected|passed|issued|started|raised|flagged|urged|asked
+        |spoken|talked|called|emailed|messaged|reached out|informed
         |logged|noted|corrected|replaced|reserved|applied|approved|expedited|added
         |recorded|set up|put (?:in|through)|reshipped|removed|triggered)\b
     \b(?:request|ticket|case|claim|complaint|application|return label|label|replacement
@@ -141,6 +142,8 @@ _POLICY = word_list(r"""
     \bwe (?:will )?(?:pay|cover|bear|reimburse)\b
     我们?(?:包|承担|报销)
     \bmoney[- ]back
+    \b\d{1,2}\s?%\s?(?:off|discount|cashback)
+    (?:免费|为您)升级|[1-9一二三四五六七八九]折(?!叠)|折扣|减免
     \breturn window
     \bwarranty (?:of|is|lasts|covers)
     \b\d{1,3}[- ](?:day|month|year)s? (?:return|refund|money|warranty|guarantee|exchange

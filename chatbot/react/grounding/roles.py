@@ -21,9 +21,10 @@ FIELDS: Mapping[str, frozenset[str]] = {
 }
 
 _ROLES = word_list(r"""
-    (?P<as_of>as of|as at|checked|just now|last (?:checked|updated?|synced|refreshed)
+    (?P<as_of>as of|as at|checked|observed|just now|last (?:checked|updated?
+        |synced|refreshed)
         |updated?|at the time of|looked up|status at|截至|截止|查询|更新|查到|目前|当前
-        |现在|核实|数据时间)
+        |现在|核实|观察|数据时间)
     (?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan
         (?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded
         |passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected|到达

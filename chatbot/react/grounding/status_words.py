@@ -35,6 +35,7 @@ class State(StrEnum):
     REFUND_DECLINED = "refund_declined"
     CANCELLED = "cancelled"
     LOST = "lost"
+    DELAYED = "delayed"
 
 
 _ZH: dict[State, str] = {
@@ -79,6 +80,11 @@ _ZH: dict[State, str] = {
     State.RETURNED: r"已经?退(?:回|货)(?!款|至|到|换)|退(?:回|货)了|退货(?:已)?完成",
     State.CANCELLED: r"取消|已关闭|关闭了",
     State.LOST: r"丢失|丢件|遗失|弄丢|寄丢",
+    State.DELAYED: r"""
+        (?:因|受|由于)[^,。]{0,8}(?:天气|疫情|暴雨|大雪|台风|海关|交通|节假日)
+        (?:已|被|有所|出现|发生)延误
+        清关|海关(?:查验|扣留|放行)
+    """,
 }
 _EN: dict[State, str] = {
     State.DELIVERY_FAILED: r"""
@@ -161,6 +167,14 @@ _EN: dict[State, str] = {
         (?:has been|was|is|got|been) (?:lost|misplaced|stolen)
         gone missing
         lost in (?:transit|the mail)
+    """,
+    State.DELAYED: r"""
+        (?:has|have|had|been|is|was|being|got) delayed
+        delayed (?:it|by|due|because|at|in)
+        (?:due to|because of) (?:the |bad |severe |heavy )?
+            (?:weather|customs|traffic|storms?|snow|strikes?|holidays?)
+        (?:cleared|held (?:at|by|in)|stuck in|passed) customs
+        customs (?:has |have )?(?:cleared|released|held|inspected)
     """,
 }
 # Only where the sentence, or the whole question, is about a refund.
