@@ -3,8 +3,8 @@
 Every row of ``cases/answers.jsonl`` is a question, the names of observations, a draft
 answer, and whether a careful reader lets it pass. Three rows of ten, chosen by a hash
 of their id, are left out by ``--seen-only``, for work on the check. Every fault found
-is repaired and its row stays, so the whole file tells what is known to work; how well the
-check does on answers that it has never seen, only new rows tell.
+is repaired and its row stays, so the whole file tells what is known to work; how well
+the check does on answers that it has never seen, only new rows tell.
 """
 
 from __future__ import annotations
