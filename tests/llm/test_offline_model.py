@@ -288,7 +288,7 @@ async def test_an_offer_that_is_taken_brings_a_person() -> None:
 async def test_two_messages_in_a_row_that_say_nothing_bring_a_person() -> None:
     chat = Conversation()
     first = await chat.ask("qwrt zzz")
-    second = await chat.ask("xyzzy plugh")
+    second = await chat.ask("hmm")
     assert first.reason is StopReason.NEEDS_CUSTOMER
     assert second.reason is StopReason.HANDED_OVER
 
@@ -332,7 +332,7 @@ async def test_a_tool_that_is_not_offered_is_not_called() -> None:
 
 
 async def test_someone_angry_gets_the_facts_and_a_person() -> None:
-    run = await ask("你们太过分了！垃圾平台！O-204 到底到哪儿了？")
+    run = await ask("你们是骗子，O-204 到底到哪儿了？")
     assert run.reason is StopReason.HANDED_OVER
     assert run.calls == ["get_order O-204", "track_shipment N-88"]
     assert "杭州转运中心" in run.answer
