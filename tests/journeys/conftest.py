@@ -52,8 +52,8 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 def visitor(browser: Browser) -> Iterator[Visitor]:
     """Opens a fresh browser profile on a product; no page may complain to the end.
 
-    ``visitor(product, "lin")`` signs in by the landing page's button; without a name one
-    stays outside. Further names go to Playwright's ``new_context``.
+    ``visitor(product, "lin")`` signs in by the landing page's button; without a name
+    one stays outside. Further names go to Playwright's ``new_context``.
     """
     visits: list[Visit] = []
 
