@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tools import gateway
 from tools.backends.base import Owner
 from tools.backends.store import backend
-from tools.backends.store.models import Carrier, Customer, Order, Parcel, Product
-from tools.backends.store.seeding.shop import seed_store, seed_the_named
+from tools.backends.store.models import Order, Parcel
+from tools.backends.store.seeding.shop import seed_the_named
 from tools.catalog import CATALOG
 from tools.contracts import (
     Actor,
@@ -295,38 +295,6 @@ def test_a_bug_in_a_tool_is_not_hidden(answering: Any) -> None:
     answering(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         look(LIN, "get_order", order_id="O-1")
-
-
-# ---- the shop
-
-
-def test_the_seeded_shop_is_the_same_every_time_and_left_alone_once_there() -> None:
-    now = timezone.now()
-    assert seed_store(now=now) == 300
-    first = list(Order.objects.order_by("number").values_list("number", "total"))
-    Order.objects.filter(number="O-205").update(status="cancelled")
-    assert seed_store(now=now) == 0
-    assert Order.objects.get(number="O-205").status == "cancelled"
-    Order.objects.all().delete()
-    Parcel.objects.all().delete()
-    Customer.objects.all().delete()
-    Product.objects.all().delete()
-    Carrier.objects.all().delete()
-    seed_store(now=now)
-    assert first == list(
-        Order.objects.order_by("number").values_list("number", "total")
-    )
-
-
-def test_the_shop_has_orders_in_every_state_and_parcels_without_a_number() -> None:
-    seed_store(now=timezone.now())
-    statuses = set(Order.objects.values_list("status", flat=True))
-    assert {"unpaid", "paid", "packed", "shipped", "delivered"} <= statuses
-    assert {"returning", "returned", "refunded", "cancelled"} <= statuses
-    parcels = set(Parcel.objects.values_list("status", flat=True))
-    assert {"in_transit", "out_for_delivery", "delivered", "delivery_failed"} <= parcels
-    assert Parcel.objects.filter(tracking_number="").exists()
-    assert not Parcel.objects.filter(events__at__gt=timezone.now()).exists()
 
 
 @pytest.mark.usefixtures("shop")
