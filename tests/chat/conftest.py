@@ -1,4 +1,4 @@
-"""Pages and models for the chat's tests: real consumers, real database, a played model."""
+"""Pages and models for the chat's tests: real consumers, a played model."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class _Held:
 async def world(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> AsyncIterator[World]:
-    """The process as it runs, but for the model and the shop; quick to look and sweep."""
+    """The process as it runs, but for model and shop; quick to look and sweep."""
     settings.RUN_SWEEP_SECONDS = 0.05
     settings.CHAT_POLL_SECONDS = 0.05
     settings.CHAT_NEW_SOCKETS_PER_MINUTE = 1000
@@ -183,12 +183,13 @@ def kinds(conversation: Conversation) -> list[str]:
     return [log[seq] for seq in sorted(log)]
 
 
-async def until(check: Callable[[], Awaitable[T]], *, seconds: float = 10) -> T:
+async def until(check: Callable[[], Awaitable[T | None]], *, seconds: float = 10) -> T:
     """Wait for what happens by itself; the time is a net, never a measure."""
     async with asyncio.timeout(seconds):
-        while not (value := await check()):
+        # Whoever makes it happen may be another process: there is no event to wait for.
+        while not (value := await check()):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        return value
+    return value
 
 
 async def until_stopped(conversation: Conversation) -> Run:
@@ -286,10 +287,14 @@ class Browser:
         return ApplicationCommunicator(application, scope)
 
     async def open(
-        self, conversation: Conversation | UUID, last: int = 0, **headers: str
+        self,
+        conversation: Conversation | UUID,
+        last: int | str = 0,
+        **headers: str,
     ) -> Page:
-        conversation_id = getattr(conversation, "pk", conversation)
-        page = Page(self.communicator(conversation_id, last, **headers))
+        if isinstance(conversation, Conversation):
+            conversation = conversation.pk
+        page = Page(self.communicator(conversation, last, **headers))
         await page.socket.send_input({"type": "websocket.connect"})
         opening = await page.socket.receive_output(timeout=10)
         assert opening["type"] == "websocket.accept", opening

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from chatbot.chat.launch import Launcher, launcher
 from chatbot.chat.leases import claim_run, due_runs
 from chatbot.chat.models import Conversation, Run, RunPhase, Step
 from chatbot.chat.runner import execute_run
-from chatbot.llm.scripted_model import answer, ask, get_order, hand_over, track
+from chatbot.llm.scripted_model import answer, get_order, hand_over, track
 from chatbot.react.types import StopReason
 from tests.chat.conftest import (
     ANSWER,
@@ -32,6 +32,7 @@ from tests.chat.conftest import (
     until,
     until_stopped,
 )
+from tests.react.play import with_limits
 from tools.database import in_database
 
 WHOLE_LOG = [
@@ -87,7 +88,7 @@ async def test_a_run_goes_on_after_its_process_died(
     monkeypatch: pytest.MonkeyPatch,
     events: int,
 ) -> None:
-    """Killed after each number of saved events, it ends the same and repeats no call."""
+    """Killed after each number of saved events it ends the same; no call is repeated."""
     await in_database(_accept_only, conversation, monkeypatch)
     run = await in_database(the_run, conversation)
     world.plays(*TWO_STEPS)
@@ -129,7 +130,7 @@ def _replies_used(events: int) -> int:
 
 def _accept_only(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Store a message whose process dies before it starts the run."""
-    monkeypatch.setattr(services.launch, "launch_run", lambda run_id: None)
+    monkeypatch.setattr("chatbot.chat.launch.launch_run", lambda run_id: None)
     accept(conversation)
 
 
@@ -165,7 +166,11 @@ async def test_a_run_that_takes_its_processes_with_it_ends_honestly(
     run = await in_database(the_run, conversation)
     assert run.stop_reason == StopReason.INTERNAL_ERROR
     assert run.hand_over == "offered"
-    assert await in_database(kinds, conversation) == ["customer", "assistant", "stopped"]
+    assert await in_database(kinds, conversation) == [
+        "customer",
+        "assistant",
+        "stopped",
+    ]
     assert world.models == []
 
 
@@ -264,6 +269,7 @@ def test_one_bad_row_costs_the_others_nothing(
         for one in (conversation, other)
     ]
     bad, good = _note(claims[0]), _note(claims[1])
+    assert isinstance(bad.rows[0], Step)
     bad.rows[0].body = {"bad": object()}
     results = write_together([bad, good])
     assert isinstance(results[0], TypeError)
@@ -280,7 +286,7 @@ async def test_rows_that_gather_are_written_together(
             conversation = services.start_conversation(
                 account=lin.account, now=timezone.now()
             )
-            monkeypatch.setattr(services.launch, "launch_run", lambda run_id: None)
+            monkeypatch.setattr("chatbot.chat.launch.launch_run", lambda run_id: None)
             accept(conversation)
             run = the_run(conversation)
             claims.append(claim_run(run.pk, owner="p", now=timezone.now()))
@@ -381,6 +387,7 @@ async def test_a_message_that_comes_too_late_gets_a_run_of_its_own(
     late_message = await in_database(
         conversation.messages.filter(speaker="customer").order_by("seq").last
     )
+    assert late_message is not None
     assert late_message.run_id == (await in_database(the_run, conversation)).pk
 
 
@@ -428,7 +435,7 @@ async def test_a_message_written_by_another_process_is_heard(
     world.before_model.shut()
     await say(conversation)
     await world.before_model.reached.wait()
-    monkeypatch.setattr(services.launch, "tell_run", lambda run_id: None)
+    monkeypatch.setattr("chatbot.chat.launch.tell_run", lambda run_id: None)
     await say(conversation, "And where is it?")
 
     async def heard() -> bool:
@@ -491,11 +498,16 @@ async def test_a_living_process_keeps_its_lease(
     world.before_model.shut()
     await say(conversation)
     await world.before_model.reached.wait()
-    first = (await in_database(the_run, conversation)).lease_until
+
+    async def lease_end() -> datetime:
+        until = (await in_database(the_run, conversation)).lease_until
+        assert until is not None
+        return until
+
+    first = await lease_end()
 
     async def renewed() -> bool:
-        run = await in_database(the_run, conversation)
-        return run.lease_until > first + timedelta(seconds=0.6)
+        return await lease_end() > first + timedelta(seconds=0.6)
 
     await until(renewed)
     assert await in_database(due_runs, now=timezone.now(), limit=9) == []
@@ -549,13 +561,13 @@ async def test_a_run_knows_the_conversation_before_it(
 async def test_a_retried_run_asks_the_same_again(
     world: World, conversation: Conversation
 ) -> None:
-    world.plays(get_order("O-204"), *[ask("")] * 0, answer(""), answer(""), answer(""))
+    world.plays(get_order("O-204"))
     world.plays(*TWO_STEPS)
-    world.limits = Limits_of(max_steps=1)
+    world.limits = with_limits(max_steps=1)
     accepted = await say(conversation)
     failed = await until_stopped(conversation)
     assert failed.stop_reason == StopReason.STEP_LIMIT
-    world.limits = Limits_of()
+    world.limits = with_limits()
     await in_database(
         services.retry_run,
         accepted.run_id,
@@ -572,12 +584,6 @@ async def test_a_retried_run_asks_the_same_again(
     again = await in_database(the_run, conversation)
     assert again.retry_of_id == failed.pk
     assert again.question == QUESTION
-
-
-def Limits_of(**changes: Any) -> Any:
-    from tests.react.play import with_limits
-
-    return with_limits(**changes)
 
 
 async def test_a_hand_over_is_written_with_the_end_of_the_run(

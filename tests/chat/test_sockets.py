@@ -1,4 +1,4 @@
-"""The socket: every frame and error of docs/protocol.md, and the log as a page keeps it."""
+"""The socket: each frame and error of docs/protocol.md, the log as a page keeps it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chatbot.chat import consumers, services
-from chatbot.chat.launch import launcher, shutdown
+from chatbot.chat.launch import shutdown
 from chatbot.chat.limits import FRAMES_AT_ONCE, MAX_BAD_FRAMES, MAX_EXCESS_FRAMES
-from chatbot.chat.models import Account, Conversation, Feedback, Message, Run, Step
+from chatbot.chat.models import Account, Conversation, Feedback, Message, Step
 from chatbot.chat.sockets import sockets
 from chatbot.chat.stream import stream
 from chatbot.llm.scripted_model import answer, get_order
@@ -32,10 +32,7 @@ from tests.chat.conftest import (
     Browser,
     Page,
     World,
-    accept,
-    say,
     the_run,
-    until,
     until_stopped,
 )
 from tests.react.play import with_limits
@@ -58,9 +55,7 @@ async def stored_log(conversation: Conversation) -> list[tuple[int, str]]:
 
     def rows() -> list[tuple[int, str]]:
         said = [(m.seq, "message") for m in conversation.messages.all()]
-        done = [
-            (s.seq, s.kind) for s in Step.objects.filter(conversation=conversation)
-        ]
+        done = [(s.seq, s.kind) for s in Step.objects.filter(conversation=conversation)]
         return sorted(said + done)
 
     return await in_database(rows)
@@ -281,7 +276,7 @@ async def test_resume_sends_the_log_again(
 async def test_a_page_that_is_ahead_of_the_log_still_hears_what_comes(
     browser: Browser, world: World, conversation: Conversation, last: int | str
 ) -> None:
-    page = await browser.open(conversation, last=last)  # type: ignore[arg-type]
+    page = await browser.open(conversation, last=last)
     await page.hear_until("caught_up")
     await in_database(write_note, conversation, "first")
     assert (await page.hear_until("message"))["seq"] == 1
@@ -617,13 +612,15 @@ async def test_bytes_are_no_frame(
 async def test_errors_speak_the_language_of_the_page(
     browser: Browser, world: World, conversation: Conversation
 ) -> None:
-    chinese = await browser.open(conversation, **{"accept-language": "zh-CN,zh;q=0.9"})
+    chinese = await browser.open(
+        conversation, 0, **{"accept-language": "zh-CN,zh;q=0.9"}
+    )
     await chinese.hear_until("caught_up")
     await chinese.send("nonsense")
     error = await chinese.hear()
     assert error["code"] == "unknown_type"
     assert "刷新" in error["text"]
-    english = await browser.open(conversation, **{"accept-language": "en"})
+    english = await browser.open(conversation, 0, **{"accept-language": "en"})
     await english.hear_until("caught_up")
     await english.send("nonsense")
     assert "reload" in (await english.hear())["text"]
@@ -746,7 +743,9 @@ async def test_staff_have_no_customers_page(
     assert await page.hear() == {"type": "closed", "code": 4403}
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://127.0.0.1:8001"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "", "http://127.0.0.1:8001"]
+)
 async def test_a_foreign_origin_opens_no_socket(
     browser: Browser, world: World, conversation: Conversation, origin: str
 ) -> None:

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from chatbot.assistant.wiring import build_model, limits_from_settings
 from chatbot.chat import services
 from chatbot.chat.launch import launcher
 from chatbot.chat.models import Account, Message, Run, Speaker, Step
@@ -45,14 +46,15 @@ class Command(BaseCommand):
         if (question is None) == (file is None):
             raise CommandError("give either a question or --questions FILE.jsonl")
         account = _account(options["name"])
-        asker = _Asker(self, account, options["model"], as_json=options["json"])
         try:
-            if file is None:
-                asyncio.run(asker.ask(question))
-            else:
-                asyncio.run(asker.ask_all(list(_questions(file))))
+            build_model(options["model"], limits_from_settings())
         except ImproperlyConfigured as problem:
             raise CommandError(str(problem)) from None
+        asker = _Asker(self, account, options["model"], as_json=options["json"])
+        if file is None:
+            asyncio.run(asker.ask(question))
+        else:
+            asyncio.run(asker.ask_all(list(_questions(file))))
 
 
 def _account(name: str) -> Account:
