@@ -184,10 +184,7 @@ class RunAdmin(AuditAdmin):
 
     @admin.display(description=lazy_word("col_took"))
     def took(self, run: Run) -> str:
-        if run.stopped_at is None:
-            return "–"
-        begun = run.started_at or run.created_at
-        return f"{(run.stopped_at - begun).total_seconds():.1f} s"
+        return "–" if run.duration_ms is None else f"{run.duration_ms / 1000:.1f} s"
 
     def change_view(
         self,

@@ -128,10 +128,8 @@ class DurationFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, rows: QuerySet[Run]) -> QuerySet[Run]:
         low, high = _bounds(self.value() or "")
         if low:
-            rows = rows.filter(stopped_at__gte=F("started_at") + timedelta(seconds=low))
-        if high:
-            rows = rows.filter(stopped_at__lt=F("started_at") + timedelta(seconds=high))
-        return rows
+            rows = rows.filter(duration_ms__gte=low * 1000)
+        return rows.filter(duration_ms__lt=high * 1000) if high else rows
 
 
 class TokenFilter(admin.SimpleListFilter):

@@ -141,6 +141,8 @@ class Run(models.Model):
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
     stopped_at = models.DateTimeField(null=True, blank=True)
+    # Beside the two times: databases filter a number faster than a difference.
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [

@@ -199,8 +199,10 @@ class Execution:
     def _end(self, entries: Entries, step: Step, stopped: Stopped) -> None:
         answer = ending.answer_row(self.claim, stopped, self._state)
         entries.rows = [answer, step]
-        step.body["duration_ms"] = _duration(self._state.started_at, stopped.at)
+        duration = _duration(self._state.started_at, stopped.at)
+        step.body["duration_ms"] = duration
         entries.changes = ending.end_columns(self._state, stopped)
+        entries.changes["duration_ms"] = duration
         entries.finish = partial(self._finish, stopped)
 
     def _finish(self, stopped: Stopped) -> None:

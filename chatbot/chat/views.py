@@ -125,6 +125,7 @@ def _ratings(shown: Conversation) -> str:
 
 
 def _answers_with() -> str:
-    if settings.OPENAI_API_KEY and settings.LLM_MODEL:
+    # As wiring chooses: a model where a key is set, else the offline one.
+    if settings.OPENAI_API_KEY:
         return word("answers_model", model=settings.LLM_MODEL)
     return word("answers_offline")

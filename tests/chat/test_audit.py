@@ -81,6 +81,7 @@ def answered_run(
             "created_at": now,
             "started_at": now,
             "stopped_at": now + timedelta(seconds=3),
+            "duration_ms": 3000,
             **more,
         }
     )

@@ -99,6 +99,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('stopped_at', models.DateTimeField(blank=True, null=True)),
+                ('duration_ms', models.PositiveIntegerField(blank=True, null=True)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='chat.conversation')),
                 ('retry_of', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='retries', to='chat.run')),
             ],
