@@ -252,6 +252,6 @@ def _is_filler(coverage: Coverage) -> bool:
 
 
 _NO_EVIDENCE: dict[Language, str] = {
-    "en": "Nothing was looked up yet. Call a tool first, then answer from its result.",
-    "zh": "还没有查询过任何信息。请先调用工具，再根据结果回答。",
+    "en": "Too little was looked up yet. Call a tool, then answer from its result.",
+    "zh": "查到的信息还不够。请先调用工具，再根据结果回答。",
 }

@@ -328,6 +328,36 @@ def test_no_answer_about_an_order_before_a_real_observation() -> None:
     assert "get_order" in sent_back.feedback
 
 
+@pytest.mark.parametrize(("wanted", "sent_back"), [(0, 0), (1, 0), (2, 1)])
+def test_the_least_evidence_may_be_set_higher_than_the_answer_needs(
+    wanted: int, sent_back: int
+) -> None:
+    shipped = answer("O-204 has shipped.")
+    model = ScriptedModel(get_order("O-204"), shipped, track("N-88"), shipped)
+    limits = with_limits(min_evidence=wanted)
+    run = play(model, "Has O-204 shipped?", limits=limits)
+    assert run.stop_reason is StopReason.ANSWERED
+    assert len(run.of(SentBack)) == sent_back
+
+
+@pytest.mark.parametrize("allowed", [1, 2, 3])
+def test_identical_calls_end_the_run_one_beyond_the_limit(allowed: int) -> None:
+    model = ScriptedModel(get_order("O-204"), repeat_last=True)
+    run = play(model, limits=with_limits(max_identical_calls=allowed))
+    assert run.stop_reason in (StopReason.REPEATED_ACTION, StopReason.NO_PROGRESS)
+    assert len(run.of(Observed)) == allowed
+    assert len(run.shop.calls) == 1
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 2])
+def test_drafts_end_the_run_one_beyond_the_limit(allowed: int) -> None:
+    model = ScriptedModel(answer("O-204 arrives on May 3."), repeat_last=True)
+    run = play(model, limits=with_limits(max_answers_sent_back=allowed))
+    assert run.stop_reason is StopReason.INSUFFICIENT_EVIDENCE
+    assert len(run.of(SentBack)) == allowed
+    assert model.calls == allowed + 1
+
+
 def test_small_talk_needs_no_observation() -> None:
     run = play(ScriptedModel(answer("Hello! How can I help?")), "hello")
     assert run.stop_reason is StopReason.ANSWERED
