@@ -17,6 +17,8 @@ from tools.backends.store.models import (
     PaymentMethod,
     Product,
     Refund,
+    Return,
+    ReturnLine,
     TrackingEvent,
     Variant,
 )
@@ -71,6 +73,17 @@ class TrackingEventRows(_Rows):
     model = TrackingEvent
 
 
+class ReturnRows(_Rows):
+    model = Return
+    raw_id_fields = ("method",)
+    show_change_link = True
+
+
+class ReturnLineRows(_Rows):
+    model = ReturnLine
+    raw_id_fields = ("line", "wanted")
+
+
 @admin.register(Customer)
 class CustomerAdmin(admin.ModelAdmin[Customer]):
     list_display = ("id", "name", "language")
@@ -97,7 +110,7 @@ class OrderAdmin(admin.ModelAdmin[Order]):
     list_select_related = ("customer",)
     search_fields = ("number", "number_key", "customer__name")
     raw_id_fields = ("customer",)
-    inlines = (OrderLineRows, ParcelRows, PaymentRows, RefundRows)
+    inlines = (OrderLineRows, ParcelRows, PaymentRows, RefundRows, ReturnRows)
     readonly_fields = ("number_key",)
 
 
@@ -109,3 +122,13 @@ class ParcelAdmin(admin.ModelAdmin[Parcel]):
     search_fields = ("tracking_number", "tracking_key", "order__number")
     raw_id_fields = ("order", "lines")
     inlines = (TrackingEventRows,)
+
+
+@admin.register(Return)
+class ReturnAdmin(admin.ModelAdmin[Return]):
+    list_display = ("id", "order", "kind", "requested_at", "received_at")
+    list_filter = ("kind",)
+    list_select_related = ("order",)
+    search_fields = ("order__number", "order__number_key")
+    raw_id_fields = ("order", "method")
+    inlines = (ReturnLineRows,)
