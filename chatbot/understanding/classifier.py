@@ -19,8 +19,8 @@ from chatbot.understanding.kinds import Language, Need
 
 LABELS: tuple[str, ...] = (*(need.value for need in Need), "out_of_scope")
 MODEL_SHA256: dict[Language, str] = {
-    "en": "bb2e30a54b14e6cdf458045145914458346810f60f593cc01b2c0f3a81457d5c",
-    "zh": "2db272ee747e81f0890796c4430cb0fa5abc86c1cc83198291c90775b2dacba2",
+    "en": "8bfd7006e103d6bb027dabed568c67b588ef645a835687b378e62236c8db6489",
+    "zh": "c290dd87fe2338cdf1785c7ee74dcaf45087de03c89ab48201bdea075cf43983",
 }
 _FOLDER = Path(__file__).parent / "weights"
 

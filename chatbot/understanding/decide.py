@@ -19,9 +19,12 @@ _PLAIN_WORDS: dict[str, Need] = {
     "shipped": Need.SHIPPED,
 }
 _CONTRARY = 0.1
+# Where "nothing is asked" is that uncertain, a need that a rule names comes first.
+_HARDLY_NONE = 0.6
+_NAMED = 0.25
 # "Nobody answers" is a wish for a person where it is all that a message says.
 _SHORT = 40
-_OUT_OF_SCOPE = 0.3
+_OUT_OF_SCOPE = 0.5
 _OUT_OF_SCOPE_QUESTION = 0.25
 _QUESTION = re.compile(
     r"[?吗么呢嘛哪几]|怎么|什么|多少|如何|有没有|是不是|能不能|可不可以"
@@ -45,15 +48,18 @@ def decide(
         if name in rules and chances[need] > _CONTRARY:
             chances[need] = 0.5 + chances[need] / 2
     if "human" in rules or ("unanswered" in rules and len(plain) <= _SHORT):
-        chances[Need.HUMAN] = max(chances[Need.HUMAN], 0.9)
+        chances[Need.HUMAN] = 1.0
     ordered = sorted(Need, key=lambda need: -chances[need])
     first = ordered[0]
+    if first is Need.NONE and chances[first] < _HARDLY_NONE:
+        named = (one for one in ordered[1:] if one.value in rules)
+        first = next((one for one in named if chances[one] > _NAMED), first)
     if first is Need.NONE:
         enough = _OUT_OF_SCOPE_QUESTION if _QUESTION.search(plain) else _OUT_OF_SCOPE
         return (Need.NONE,), likely["out_of_scope"] > enough
     also = (
         need
-        for need in ordered[1:]
-        if need is not Need.NONE and chances[need] > _ALSO[language]
+        for need in ordered
+        if need not in (first, Need.NONE) and chances[need] > _ALSO[language]
     )
     return (first, *also), False

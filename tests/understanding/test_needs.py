@@ -40,6 +40,25 @@ def test_the_plain_way_to_ask_is_understood(text: str, needs: set[Need]) -> None
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "电话没人接，QQ也没反应",
+        "nobody answers",
+        "谢谢 你好 转人工 好的",
+        "hi, human pls",
+    ],
+)
+def test_a_wish_for_a_person_is_never_overruled(text: str) -> None:
+    assert Need.HUMAN in read_question(text).needs
+
+
+def test_anger_does_not_drown_the_question() -> None:
+    question = read_question("你们太过分了！垃圾平台！O-204 到底到哪儿了？")
+    assert question.needs == (Need.LOCATION,)
+    assert Topic.ANGRY in question.topics
+
+
+@pytest.mark.parametrize(
     "text", ["推荐一家好吃的餐厅", "帮我订个酒店", "what is the capital of France"]
 )
 def test_what_is_no_business_of_a_shop_is_out_of_scope(text: str) -> None:
