@@ -180,6 +180,19 @@ class RefundStatus(StrEnum):
     DECLINED = "declined"
 
 
+class ActionKind(StrEnum):
+    """The changes that can be asked for; the value is the tool's name."""
+
+    CANCEL_ORDER = "cancel_order"
+    CHANGE_ADDRESS = "change_address"
+    CHANGE_PAYMENT = "change_payment"
+    CHANGE_ITEMS = "change_items"
+    RETURN_ITEMS = "return_items"
+    EXCHANGE_ITEMS = "exchange_items"
+    REQUEST_REFUND = "request_refund"
+    CHANGE_PROFILE_ADDRESS = "change_profile_address"
+
+
 _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,

@@ -1,4 +1,8 @@
-"""THE ONE DOOR to every tool: who may pass, how long it may take, what comes back."""
+"""THE ONE DOOR to every tool: who may pass, how long it may take, what comes back.
+
+Reads go through ``observe()``. Changes go through a request: ``preview()`` says what
+one would do, ``request()`` freezes it, people agree, ``perform()`` makes it, once.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +12,31 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.conf import settings
 from pydantic import ValidationError
 
+from tools.actions import performing, requests
+from tools.actions.models import ActionRequest
+from tools.backends import changing_backend
+from tools.backends.changes import Preview
 from tools.catalog import CATALOG
 from tools.catalog.tool import Raw, Tool
 from tools.contracts import (
+    ActionKind,
     Actor,
     Json,
     Observation,
     ObservationStatus,
     RetryClass,
+    Role,
     ToolCall,
     ToolSpec,
     argument_problem,
 )
-from tools.errors import BadArguments, BadResult, ToolDenied, ToolError
+from tools.errors import BadArguments, BadResult, ToolDenied, ToolError, ToolTimeout
 from tools.permissions import allowed, visible
 from tools.timeouts import run_tool_with_timeout
 
@@ -144,3 +155,57 @@ def _shortened(fields: dict[str, Any], *, rows: int, size: int) -> dict[str, Any
             raise BadResult("the result is too large")
         del longest[-1]
     return fields
+
+
+# ---- changes
+
+
+async def preview(
+    kind: ActionKind, arguments: Mapping[str, Json], *, actor: Actor
+) -> Preview:
+    """What a change would do for this actor now, worked out by the shop's own code.
+
+    Raises a ``ToolError`` where the shop does not answer.
+    """
+    if actor.role is not Role.CUSTOMER or not actor.customer_id:
+        return Preview(eligible=False, reason="not_allowed")
+    try:
+        async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+            return await changing_backend().preview(actor.customer_id, kind, arguments)
+    except TimeoutError as error:
+        raise ToolTimeout("no preview in time") from error
+
+
+def request(
+    kind: ActionKind,
+    previewed: Preview,
+    *,
+    actor: Actor,
+    conversation_id: UUID | None,
+    run_id: UUID | None,
+    now: datetime,
+) -> ActionRequest:
+    """Freeze what was previewed into a request, in the caller's transaction.
+
+    Nothing is done, and nothing will be until it is confirmed and approved. Raises
+    ``RequestRefused`` where the rules forbid it.
+    """
+    return requests.propose(
+        kind,
+        previewed,
+        customer_id=actor.customer_id or "",
+        proposed_by=f"model:{run_id}" if run_id else f"customer:{actor.customer_id}",
+        conversation_id=conversation_id,
+        run_id=run_id,
+        now=now,
+    )
+
+
+async def perform(request_id: UUID, *, now: datetime) -> ActionRequest:
+    """Execute an approved request, one attempt further; see ``tools.actions``."""
+    return await performing.perform(request_id, shop=changing_backend(), now=now)
+
+
+async def reconcile(request_id: UUID, *, now: datetime) -> ActionRequest:
+    """Ask the shop what became of a request whose outcome is not known."""
+    return await performing.reconcile(request_id, shop=changing_backend(), now=now)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.urls import reverse
 
+from tools.actions.models import ActionPolicy, ActionRequest, Approval
+
+__all__ = ["ActionPolicy", "ActionRequest", "Approval", "HelpArticle"]
+
 
 class HelpArticle(models.Model):
     """One article of the help centre in one language; customers read it at its page.

@@ -8,13 +8,23 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from tools.backends.base import OrderBackend
+from tools.backends.changes import ChangingBackend
 
 # Dotted names: this package is imported before any model may be.
 BACKENDS: dict[str, str] = {"store": "tools.backends.store.backend.StoreBackend"}
+# Those that also make changes; with another one the assistant only reads.
+CHANGING: dict[str, str] = {"store": "tools.backends.store.changing.StoreChanges"}
 
 
 @cache
 def backend() -> OrderBackend:
     """The one shop system of this installation."""
     made: OrderBackend = import_string(BACKENDS[settings.TOOLS_BACKEND])()
+    return made
+
+
+@cache
+def changing_backend() -> ChangingBackend:
+    """The same shop, asked for changes."""
+    made: ChangingBackend = import_string(CHANGING[settings.TOOLS_BACKEND])()
     return made

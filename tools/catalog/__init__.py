@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tools.catalog.actions import CHANGES, CHECK_ACTION
 from tools.catalog.help import SEARCH_HELP
 from tools.catalog.orders import GET_ORDER, LIST_MY_ORDERS
 from tools.catalog.refunds import GET_REFUND
@@ -10,5 +11,13 @@ from tools.catalog.tool import Tool
 
 CATALOG: dict[str, Tool] = {
     tool.spec.name: tool
-    for tool in (LIST_MY_ORDERS, GET_ORDER, TRACK_SHIPMENT, GET_REFUND, SEARCH_HELP)
+    for tool in (
+        LIST_MY_ORDERS,
+        GET_ORDER,
+        TRACK_SHIPMENT,
+        GET_REFUND,
+        SEARCH_HELP,
+        CHECK_ACTION,
+        *CHANGES,
+    )
 }

@@ -351,3 +351,24 @@ class ReturnLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.quantity} × line {self.line_id}"
+
+
+class StoreEffect(models.Model):
+    """A change that was made: the shop's memory of the key it was asked with.
+
+    Written in the same transaction as the change itself, so that one can't be without
+    the other.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    kind = models.CharField(max_length=32)
+    customer = models.ForeignKey(Customer, on_delete=models.CASCADE)
+    order = models.ForeignKey(
+        Order, on_delete=models.CASCADE, null=True, blank=True, related_name="effects"
+    )
+    amount = models.BigIntegerField(null=True, blank=True)
+    details = models.JSONField(default=dict)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"

@@ -1,0 +1,195 @@
+"""Executing an approved request: once, under one key, and honest about the unknown.
+
+The shop is asked under the request's id. The same key goes with every attempt, and an
+attempt whose outcome is not known is looked up before the next one. Attempts wait 1, 2,
+4, 8 and 16 seconds; then the request stays ``unknown`` for a person, never ``failed``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import F, Q
+
+from tools.actions.models import ActionRequest
+from tools.actions.requests import hash_of, move
+from tools.actions.states import RequestState
+from tools.backends.changes import ChangeResult, ChangingBackend
+from tools.contracts import ActionKind
+from tools.database import in_database
+from tools.errors import ToolError
+
+RETRY_WAITS = (1, 2, 4, 8, 16)
+MAX_CRASHES = 3
+LEASE = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request that is ours to execute until the lease ends or the fence rises."""
+
+    request: ActionRequest
+    # Something may have been sent before: ask the shop what it knows first.
+    look_first: bool
+
+
+async def perform(
+    request_id: UUID, *, shop: ChangingBackend, now: datetime
+) -> ActionRequest:
+    """Take the request one attempt further; its row afterwards.
+
+    Safe to call any number of times and from any number of processes: only one holds
+    the lease. A request that is not due, not approved or already ended is returned
+    untouched.
+    """
+    turn = await in_database(_claim, request_id, now=now)
+    if not isinstance(turn, Turn):
+        return turn
+    request = turn.request
+    try:
+        result = await shop.lookup(str(request.pk)) if turn.look_first else None
+        if result is None:
+            if request.crashes >= MAX_CRASHES:
+                return await in_database(_leave_unknown, request, now=now)
+            result = await shop.execute(
+                request.customer_id,
+                ActionKind(request.kind),
+                request.arguments,
+                key=str(request.pk),
+            )
+    except ToolError as error:
+        return await in_database(_wait_or_leave, request, error, now=now)
+    return await in_database(_record, request, result, now=now)
+
+
+def _claim(request_id: UUID, *, now: datetime) -> Turn | ActionRequest:
+    request = ActionRequest.objects.select_related("policy").get(pk=request_id)
+    if request.state == RequestState.APPROVED:
+        if reason := stale(request, now=now):
+            move(request, RequestState.REFUSED, now=now, reason=reason)
+            return request
+    elif not _is_due(request, now):
+        return request
+    crashed = request.state == RequestState.EXECUTING
+    look_first = request.state != RequestState.APPROVED
+    # One UPDATE settles who executes: the fence that was read is part of it.
+    taken = ActionRequest.objects.filter(
+        pk=request.pk, state=request.state, fence=request.fence
+    ).update(
+        state=RequestState.EXECUTING,
+        fence=F("fence") + 1,
+        attempts=F("attempts") + (0 if crashed else 1),
+        crashes=F("crashes") + (1 if crashed else 0),
+        lease_until=now + LEASE,
+        started_at=request.started_at or now,
+        next_attempt_at=None,
+    )
+    request.refresh_from_db()
+    return Turn(request, look_first) if taken else request
+
+
+def _is_due(request: ActionRequest, now: datetime) -> bool:
+    match request.state:
+        case RequestState.RETRY_WAIT:
+            return request.next_attempt_at is None or request.next_attempt_at <= now
+        case RequestState.EXECUTING:
+            return request.lease_until is None or request.lease_until < now
+        case _:
+            return False
+
+
+def due_requests(*, now: datetime, limit: int = 50) -> list[UUID]:
+    """Requests that wait for an attempt, or whose process died in one."""
+    due = (
+        Q(state=RequestState.APPROVED)
+        | Q(state=RequestState.RETRY_WAIT, next_attempt_at__lte=now)
+        | Q(state=RequestState.EXECUTING, lease_until__lt=now)
+    )
+    found = ActionRequest.objects.filter(due).order_by("created_at")
+    return list(found.values_list("pk", flat=True)[:limit])
+
+
+def stale(request: ActionRequest, *, now: datetime) -> str:
+    """Why an approval no longer counts at the moment of execution, or ""."""
+    if request.expires_at <= now:
+        return "expired"
+    if hash_of(request.kind, request.customer_id, request.arguments) != (
+        request.arguments_hash
+    ):
+        return "arguments_changed"
+    given = list(request.approvals.filter(approved=True).select_related("approver"))
+    valid = [
+        one
+        for one in given
+        if one.arguments_hash == request.arguments_hash and _may_still(one.approver)
+    ]
+    if len(valid) < request.approvals_needed:
+        return "approval_no_longer_valid"
+    newest = type(request.policy).objects.filter(kind=request.kind)
+    latest = newest.order_by("-version").first()
+    if latest is not None and not latest.enabled:
+        return "not_offered"
+    return ""
+
+
+def _may_still(approver: User) -> bool:
+    return approver.is_active and approver.is_staff
+
+
+def _record(
+    request: ActionRequest, result: ChangeResult, *, now: datetime
+) -> ActionRequest:
+    to = RequestState.SUCCEEDED if result.succeeded else RequestState.REFUSED
+    move(
+        request,
+        to,
+        now=now,
+        reason=result.reason,
+        outcome={**result.details, "repeated": result.repeated},
+        lease_until=None,
+    )
+    return request
+
+
+def _wait_or_leave(
+    request: ActionRequest, error: ToolError, *, now: datetime
+) -> ActionRequest:
+    tried = request.attempts
+    if not error.retryable or tried > len(RETRY_WAITS):
+        return _leave_unknown(request, now=now)
+    move(
+        request,
+        RequestState.RETRY_WAIT,
+        now=now,
+        next_attempt_at=now + timedelta(seconds=RETRY_WAITS[tried - 1]),
+        lease_until=None,
+        reason=type(error).__name__,
+    )
+    return request
+
+
+def _leave_unknown(request: ActionRequest, *, now: datetime) -> ActionRequest:
+    move(request, RequestState.UNKNOWN, now=now, lease_until=None, reason="not_settled")
+    return request
+
+
+async def reconcile(
+    request_id: UUID, *, shop: ChangingBackend, now: datetime
+) -> ActionRequest:
+    """Ask the shop what became of an unknown request; where that fails it stays so.
+
+    Nothing is executed here.
+    """
+    request = await in_database(ActionRequest.objects.get, pk=request_id)
+    if request.state != RequestState.UNKNOWN:
+        return request
+    try:
+        result = await shop.lookup(str(request.pk))
+    except ToolError:
+        return request
+    if result is None:
+        return request
+    return await in_database(_record, request, result, now=now)

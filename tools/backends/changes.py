@@ -1,0 +1,69 @@
+"""What a shop says of a change: before it is made, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from tools.backends.base import Money
+from tools.contracts import ActionKind, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Whether a change may be made now, and exactly what it would do.
+
+    ``reason`` is a code where it may not. ``missing`` names the arguments that only the
+    customer can give. ``arguments`` are canonical: what is frozen, hashed and executed.
+    ``amount`` goes to the customer (``refund``) or comes from them (``charge``).
+    ``before`` and ``after`` are what the customer would see change, by name.
+    """
+
+    eligible: bool
+    reason: str = ""
+    missing: Sequence[str] = ()
+    subject: str = ""
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    amount: Money | None = None
+    direction: Literal["", "refund", "charge"] = ""
+    items: Sequence[str] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeResult:
+    """What came of a change: done, or refused by the shop with a ``reason`` code.
+
+    ``repeated``: the key was known, nothing was done again, this is the first result.
+    """
+
+    succeeded: bool
+    reason: str = ""
+    details: Mapping[str, Json] = field(default_factory=dict)
+    repeated: bool = False
+
+
+class ChangingBackend(Protocol):
+    """A shop that also makes changes.
+
+    ``execute`` honours ``key``: the same key twice is one change. It raises
+    ``ToolTimeout`` or ``ToolUnavailable`` where the outcome is not known, and the
+    caller asks ``lookup`` before anything else; None there: nothing was done.
+    """
+
+    async def preview(
+        self, customer_id: str, kind: ActionKind, arguments: Mapping[str, Json]
+    ) -> Preview: ...
+
+    async def execute(
+        self,
+        customer_id: str,
+        kind: ActionKind,
+        arguments: Mapping[str, Json],
+        *,
+        key: str,
+    ) -> ChangeResult: ...
+
+    async def lookup(self, key: str) -> ChangeResult | None: ...
