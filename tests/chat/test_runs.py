@@ -88,7 +88,7 @@ async def test_a_run_goes_on_after_its_process_died(
     monkeypatch: pytest.MonkeyPatch,
     events: int,
 ) -> None:
-    """Killed after each number of saved events it ends the same; no call is repeated."""
+    """Killed after any number of saved events it ends the same; no call is repeated."""
     await in_database(_accept_only, conversation, monkeypatch)
     run = await in_database(the_run, conversation)
     world.plays(*TWO_STEPS)
