@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -16,10 +16,12 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
+from django.contrib.auth.models import User
 from pydantic import ValidationError
 
 from tools.actions import performing, requests
 from tools.actions.models import ActionRequest
+from tools.actions.requests import RequestRefused
 from tools.backends import changing_backend
 from tools.backends.changes import Preview
 from tools.catalog import CATALOG
@@ -39,6 +41,24 @@ from tools.contracts import (
 from tools.errors import BadArguments, BadResult, ToolDenied, ToolError, ToolTimeout
 from tools.permissions import allowed, visible
 from tools.timeouts import run_tool_with_timeout
+
+__all__ = [
+    "Preview",
+    "RequestRefused",
+    "confirm_request",
+    "decide_request",
+    "due_requests",
+    "expire_due",
+    "observe",
+    "perform",
+    "preview",
+    "reconcile",
+    "request",
+    "requeue_request",
+    "resolve_request",
+    "visible_tools",
+    "withdraw_request",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -199,6 +219,83 @@ def request(
         run_id=run_id,
         now=now,
     )
+
+
+def confirm_request(
+    request_id: UUID,
+    *,
+    actor: Actor,
+    arguments_hash: str,
+    previewed: Preview,
+    now: datetime,
+) -> ActionRequest:
+    """The customer's own agreement to what the card with this hash showed.
+
+    ``previewed`` is fresh, with what was filled in. Raises ``RequestRefused``.
+    """
+    return requests.confirm(
+        _found(request_id),
+        customer_id=actor.customer_id or "",
+        arguments_hash=arguments_hash,
+        preview=previewed,
+        now=now,
+    )
+
+
+def decide_request(
+    request_id: UUID,
+    *,
+    approver: User,
+    role: Role,
+    approve: bool,
+    arguments_hash: str,
+    reason: str,
+    now: datetime,
+) -> ActionRequest:
+    """The agreement or refusal of one person of the staff; see ``requests.decide``."""
+    return requests.decide(
+        _found(request_id),
+        approver=approver,
+        role=role,
+        approve=approve,
+        arguments_hash=arguments_hash,
+        reason=reason,
+        now=now,
+    )
+
+
+def withdraw_request(request_id: UUID, *, actor: Actor, now: datetime) -> ActionRequest:
+    """The customer takes it back; ``RequestRefused`` where it is not theirs."""
+    return requests.withdraw(
+        _found(request_id), customer_id=actor.customer_id or "", now=now
+    )
+
+
+def expire_due(now: datetime, *, limit: int = 50) -> Sequence[ActionRequest]:
+    """Let requests end that nobody agreed to in time; those that it ended."""
+    return requests.expire_due(now=now, limit=limit)
+
+
+def due_requests(now: datetime) -> list[UUID]:
+    """Approved requests that wait for an attempt, or whose process died in one."""
+    return performing.due_requests(now=now)
+
+
+def requeue_request(request_id: UUID, *, now: datetime) -> ActionRequest:
+    """Let an unknown request be looked up, and tried again if nothing was done."""
+    return performing.requeue(_found(request_id), now=now)
+
+
+def resolve_request(request_id: UUID, *, now: datetime) -> ActionRequest:
+    """Close an unknown request by hand."""
+    return performing.resolve(_found(request_id), now=now)
+
+
+def _found(request_id: UUID) -> ActionRequest:
+    found = ActionRequest.objects.select_related("policy").filter(pk=request_id).first()
+    if found is None:
+        raise RequestRefused("not_found")
+    return found
 
 
 async def perform(request_id: UUID, *, now: datetime) -> ActionRequest:

@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 
 from chatbot.workflow.models import AuditEntry
 
 JsonIds = Mapping[str, str | int]
+
+
+# How often a writer gives way to others of the same chain before it fails.
+MOST_TRIES = 20
 
 
 def record_audit(
@@ -20,10 +25,21 @@ def record_audit(
 ) -> AuditEntry:
     """Append to a chain, inside the transaction of what it records.
 
-    Two writers of one chain meet at the unique position: the second transaction fails
-    rather than forks the chain. Callers hold the conversation's row lock, so that they
-    do not meet.
+    Two writers of one chain meet at the unique position: the later one waits for the
+    other's commit and takes the next position, so that a chain never forks.
     """
+    for _ in range(MOST_TRIES - 1):
+        try:
+            with transaction.atomic():
+                return _append(kind, chain, actor, ids, now)
+        except IntegrityError:
+            continue
+    return _append(kind, chain, actor, ids, now)
+
+
+def _append(
+    kind: str, chain: str, actor: str, ids: JsonIds, now: datetime
+) -> AuditEntry:
     last = AuditEntry.objects.filter(chain=chain).order_by("-position").first()
     entry = AuditEntry(
         chain=chain,

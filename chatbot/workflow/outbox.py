@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -27,7 +27,9 @@ logger = logging.getLogger(__name__)
 # Seconds before the second to the sixth attempt; after the sixth the delivery is dead.
 RETRY_WAITS = (1, 2, 4, 8, 16)
 MAX_CRASHES = 3
-LEASE = timedelta(seconds=60)
+# Renewed every second by the process that holds it; so this is how long a dead one's
+# deliveries wait.
+LEASE = timedelta(seconds=6)
 # Handlers that wait for an outside system at the same time, per process.
 MAX_AT_ONCE = 8
 
@@ -40,6 +42,17 @@ class Retryable(Exception):
     Raised for time-outs, lost connections, 429 and 5xx; whatever else a handler raises
     is a bug or a refusal, and another attempt would only repeat it.
     """
+
+
+class Later(Exception):
+    """A handler's word that it has not ended yet and that nothing is wrong.
+
+    It is asked again ``at`` this time, as often as it wants, and no attempt is counted.
+    """
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(at)
+        self.at = at
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,25 @@ def record_event(
             Delivery(event=event, handler=handler, due_at=now)
             for handler in EVENT_ROUTES[name]
         )
+        transaction.on_commit(_tell_listeners)
     return event
+
+
+_listeners: set[Callable[[], None]] = set()
+
+
+def listen(listener: Callable[[], None]) -> None:
+    """Have ``listener`` called, from any thread, when this process records an event."""
+    _listeners.add(listener)
+
+
+def stop_listening(listener: Callable[[], None]) -> None:
+    _listeners.discard(listener)
+
+
+def _tell_listeners() -> None:
+    for listener in tuple(_listeners):
+        listener()
 
 
 def claim_due(*, owner: str, now: datetime, limit: int = MAX_AT_ONCE) -> list[Claim]:
@@ -114,6 +145,8 @@ async def deliver(claim: Claim) -> None:
     handler: Handler = import_string(claim.handler)
     try:
         await handler(claim.event)
+    except Later as later:
+        await in_database(_wait, claim, until=later.at)
     except Retryable as error:
         await in_database(_again_or_bury, claim, problem=str(error), now=timezone.now())
     except Exception as error:
@@ -125,10 +158,16 @@ async def deliver(claim: Claim) -> None:
 
 
 async def sweep(*, owner: str) -> int:
-    """Deliver everything that is due now; how many deliveries were tried."""
+    """Deliver what is due now, to its end; how many deliveries were tried."""
     claims = await in_database(claim_due, owner=owner, now=timezone.now())
     await asyncio.gather(*(deliver(claim) for claim in claims))
     return len(claims)
+
+
+def renew(claims: Collection[Claim], *, now: datetime) -> None:
+    """Say that this process is alive and still works on these."""
+    for claim in claims:
+        Delivery.objects.filter(_held(claim)).update(lease_until=now + LEASE)
 
 
 def _held(claim: Claim) -> Q:
@@ -138,6 +177,12 @@ def _held(claim: Claim) -> Q:
 def _done(claim: Claim, *, now: datetime) -> None:
     Delivery.objects.filter(_held(claim)).update(
         state=DeliveryState.DONE, ended_at=now, lease_until=None, problem=""
+    )
+
+
+def _wait(claim: Claim, *, until: datetime) -> None:
+    Delivery.objects.filter(_held(claim)).update(
+        state=DeliveryState.WAITING, due_at=until, lease_until=None, problem=""
     )
 
 

@@ -193,3 +193,29 @@ async def reconcile(
     if result is None:
         return request
     return await in_database(_record, request, result, now=now)
+
+
+def requeue(request: ActionRequest, *, now: datetime) -> ActionRequest:
+    """Offer an unknown request again from its first attempt, which looks it up.
+
+    The key stays: what the shop has done under it is not done again.
+    """
+    if request.state == RequestState.UNKNOWN:
+        move(
+            request,
+            RequestState.EXECUTING,
+            now=now,
+            attempts=1,
+            crashes=0,
+            # As if the process had died: whoever sweeps next takes it up.
+            lease_until=now,
+            reason="",
+        )
+    return request
+
+
+def resolve(request: ActionRequest, *, now: datetime) -> ActionRequest:
+    """Close an unknown request by hand: somebody looked into the shop's own books."""
+    if request.state == RequestState.UNKNOWN:
+        move(request, RequestState.RESOLVED, now=now, reason="resolved_by_staff")
+    return request

@@ -250,3 +250,12 @@ def expire(request: ActionRequest, *, now: datetime) -> ActionRequest:
     if request.state in WITHDRAWABLE:
         move(request, RequestState.EXPIRED, now=now, reason="expired")
     return request
+
+
+def expire_due(*, now: datetime, limit: int) -> list[ActionRequest]:
+    """Let open requests end whose time is over; those that it ended."""
+    over = ActionRequest.objects.filter(
+        state__in=sorted(WITHDRAWABLE), expires_at__lte=now
+    ).select_related("policy")
+    ended = [expire(request, now=now) for request in over[:limit]]
+    return [request for request in ended if request.state == RequestState.EXPIRED]

@@ -1,0 +1,26 @@
+"""Reactions to events that need no chat: execute what was approved, settle refunds."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from chatbot.workflow import services
+from chatbot.workflow.models import Event
+from chatbot.workflow.outbox import Later
+
+# While another process executes the request: when to look whether it has ended.
+LOOK_AGAIN = timedelta(seconds=2)
+
+
+async def perform_action(event: Event) -> None:
+    """Execute an approved request to its end; safe to run any number of times.
+
+    The delivery stays open between the attempts, whose times stand in the request.
+    """
+    now = timezone.now()
+    request = await services.carry_out(UUID(event.ids["request"]), now=now)
+    if request.state in ("approved", "executing", "retry_wait"):
+        raise Later(request.next_attempt_at or now + LOOK_AGAIN)

@@ -1,0 +1,456 @@
+"""Changes that people agree to, step by step: each call is one transaction.
+
+A request moves by one conditional UPDATE (``tools.actions``). What follows from a move,
+the event, the audit entry and the alarm, is written with it; where the shop had to be
+asked in between it is written right after, and again by whoever sweeps next if the
+process died there: every one of them has a key.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from chatbot.workflow.audit import record_audit
+from chatbot.workflow.models import Event
+from chatbot.workflow.outbox import raise_alert, record_event
+from tools import gateway
+from tools.contracts import ActionKind, Actor, Json, Role, ToolCall
+from tools.database import in_database
+from tools.models import ActionRequest
+
+# Words that a model may put into a change only where the customer has written them.
+_FREE_TEXT = frozenset(
+    {
+        "recipient",
+        "phone",
+        "address1",
+        "address2",
+        "city",
+        "state",
+        "zip",
+        "country",
+        "reason",
+    }
+)
+# A cancellation's reason is one of the shop's own two, which the card shows.
+_CHOSEN = frozenset({(ActionKind.CANCEL_ORDER, "reason")})
+# For how long an unknown outcome is still looked up by itself.
+LOOK_UP_FOR = timedelta(days=2)
+
+
+class NotPossible(Exception):
+    """A change that can't be asked for, agreed to or decided so; ``reason`` is a code.
+
+    ``not_found`` stands for everything that is not this person's too.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+# ---- proposed
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that a model proposed, as it may go onto a card.
+
+    ``tainted`` names the arguments that were dropped: no word of the customer's.
+    """
+
+    kind: ActionKind
+    preview: gateway.Preview
+    tainted: tuple[str, ...]
+
+
+async def work_out(call: ToolCall, *, actor: Actor, said: Sequence[str]) -> Proposal:
+    """What a model's proposal comes to, from the shop's own code; nothing is written.
+
+    ``said`` are this customer's own messages of the conversation. Raises a
+    ``ToolError`` where the shop does not answer.
+    """
+    kind = ActionKind(call.name)
+    arguments, tainted = without_taint(kind, call.arguments, said)
+    preview = await gateway.preview(kind, arguments, actor=actor)
+    return Proposal(kind, preview, tainted)
+
+
+def without_taint(
+    kind: ActionKind, arguments: Mapping[str, Json], said: Sequence[str]
+) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """The arguments less free text that is not the customer's own, and what went."""
+    own = [_plain(text) for text in said]
+    kept: dict[str, Json] = {}
+    tainted = []
+    for name, value in arguments.items():
+        free = name in _FREE_TEXT and (kind, name) not in _CHOSEN
+        if free and isinstance(value, str) and value.strip():
+            words = _plain(value)
+            if not words or not any(words in text for text in own):
+                tainted.append(name)
+                continue
+        kept[name] = value
+    return kept, tuple(tainted)
+
+
+def _plain(text: str) -> str:
+    """Letters and digits alone: width, case, spaces and punctuation say nothing."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(char for char in folded if char.isalnum())
+
+
+def request_approval(
+    proposal: Proposal,
+    *,
+    actor: Actor,
+    conversation_id: UUID,
+    run_id: UUID,
+    now: datetime,
+) -> ActionRequest:
+    """Make the request that the customer will confirm, in the caller's transaction.
+
+    While one of the same kind and order is open, that one. ``NotPossible`` where the
+    rules have come to forbid it.
+    """
+    try:
+        request = gateway.request(
+            proposal.kind,
+            proposal.preview,
+            actor=actor,
+            conversation_id=conversation_id,
+            run_id=run_id,
+            now=now,
+        )
+    except gateway.RequestRefused as refused:
+        raise NotPossible(refused.reason) from None
+    if proposal.tainted:
+        record_audit(
+            "action.tainted_argument",
+            chain=chain_of(request),
+            actor=f"run:{run_id}",
+            ids={"request": str(request.pk), "arguments": " ".join(proposal.tainted)},
+            now=now,
+        )
+    announce(request, actor=f"run:{run_id}", now=now)
+    return request
+
+
+# ---- agreed to by the customer
+
+
+def request_of(request_id: UUID, *, conversation_id: UUID) -> ActionRequest:
+    """A conversation's own request; ``NotPossible`` ("not_found") for any other."""
+    found = ActionRequest.objects.filter(pk=request_id, conversation_id=conversation_id)
+    request = found.select_related("policy").first()
+    if request is None:
+        raise NotPossible("not_found")
+    return request
+
+
+async def preview_again(
+    request: ActionRequest, *, actor: Actor, fields: Mapping[str, Json]
+) -> gateway.Preview:
+    """What the request would do now, with what was filled in on its card.
+
+    ``NotPossible`` ("incomplete") for a field that the card did not open.
+    """
+    if not set(fields) <= set(open_fields(request)):
+        raise NotPossible("incomplete")
+    arguments = {**request.arguments, **fields}
+    return await gateway.preview(ActionKind(request.kind), arguments, actor=actor)
+
+
+@transaction.atomic
+def confirm(
+    request: ActionRequest,
+    *,
+    actor: Actor,
+    arguments_hash: str,
+    preview: gateway.Preview,
+    now: datetime,
+) -> ActionRequest:
+    """The customer agrees to exactly what the card with this hash showed.
+
+    Once only: a request that has moved since is returned as it stands.
+    """
+    try:
+        request = gateway.confirm_request(
+            request.pk,
+            actor=actor,
+            arguments_hash=arguments_hash,
+            previewed=preview,
+            now=now,
+        )
+    except gateway.RequestRefused as refused:
+        raise NotPossible(refused.reason) from None
+    announce(request, actor=f"customer:{actor.customer_id}", now=now)
+    return request
+
+
+@transaction.atomic
+def withdraw(request_id: UUID, *, actor: Actor, now: datetime) -> ActionRequest:
+    """The customer takes it back, or says "not now"; too late once it is executed."""
+    try:
+        request = gateway.withdraw_request(request_id, actor=actor, now=now)
+    except gateway.RequestRefused as refused:
+        raise NotPossible(refused.reason) from None
+    announce(request, actor=f"customer:{actor.customer_id}", now=now)
+    return request
+
+
+# ---- decided by staff
+
+
+@transaction.atomic
+def decide(
+    request_id: UUID,
+    *,
+    approver: User,
+    role: Role,
+    approve: bool,
+    arguments_hash: str,
+    reason: str,
+    now: datetime,
+) -> ActionRequest:
+    """One person of the staff agrees or not, with a reason, to the arguments shown.
+
+    Of two at once the first counts, the other gets the request as it stands.
+    ``NotPossible`` where this person may not decide it.
+    """
+    before = ActionRequest.objects.get(pk=request_id)
+    given = before.approvals.count()
+    try:
+        request = gateway.decide_request(
+            request_id,
+            approver=approver,
+            role=role,
+            approve=approve,
+            arguments_hash=arguments_hash,
+            reason=reason,
+            now=now,
+        )
+    except gateway.RequestRefused as refused:
+        raise NotPossible(refused.reason) from None
+    if request.approvals.count() > given:
+        record_audit(
+            "action.agreed" if approve else "action.refused_by_staff",
+            chain=chain_of(request),
+            actor=approver.get_username(),
+            ids={"request": str(request.pk), "hash": request.arguments_hash},
+            now=now,
+        )
+    announce(request, actor=approver.get_username(), now=now)
+    return request
+
+
+# ---- executed
+
+
+async def carry_out(request_id: UUID, *, now: datetime) -> ActionRequest:
+    """Take an approved request one attempt further, and say what came of it."""
+    request = await gateway.perform(request_id, now=now)
+    await in_database(announce, request, actor="workflow", now=now)
+    return request
+
+
+async def carry_out_due() -> None:
+    """Go on with requests whose delivery was lost or given up; a net below it."""
+    late = timezone.now() - timedelta(seconds=5)
+    for request_id in await in_database(gateway.due_requests, now=late):
+        await carry_out(request_id, now=timezone.now())
+
+
+async def look_up_unknown() -> None:
+    """Ask the shop again about the outcomes that are not known; executes nothing."""
+    now = timezone.now()
+    for request_id in await in_database(_unknown, since=now - LOOK_UP_FOR):
+        request = await gateway.reconcile(request_id, now=now)
+        await in_database(announce, request, actor="workflow", now=now)
+
+
+def _unknown(*, since: datetime) -> list[UUID]:
+    unknown = ActionRequest.objects.filter(state="unknown", started_at__gt=since)
+    return list(unknown.order_by("started_at").values_list("pk", flat=True)[:50])
+
+
+async def expire_due() -> None:
+    await in_database(_expire_due, now=timezone.now())
+
+
+@transaction.atomic
+def _expire_due(*, now: datetime) -> None:
+    for request in gateway.expire_due(now):
+        announce(request, actor="workflow", now=now)
+
+
+# ---- the dead letters: nobody knows what the shop did
+
+
+@transaction.atomic
+def requeue_unknown(
+    request_id: UUID, *, by: User, reason: str, now: datetime
+) -> ActionRequest:
+    """Look the outcome up again, and execute under the same key if nothing was done."""
+    return _close_unknown(request_id, by=by, reason=reason, now=now, again=True)
+
+
+@transaction.atomic
+def resolve_unknown(
+    request_id: UUID, *, by: User, reason: str, now: datetime
+) -> ActionRequest:
+    """Close it by hand: somebody has looked into the shop's own books."""
+    return _close_unknown(request_id, by=by, reason=reason, now=now, again=False)
+
+
+def _close_unknown(
+    request_id: UUID, *, by: User, reason: str, now: datetime, again: bool
+) -> ActionRequest:
+    if not reason.strip():
+        raise NotPossible("reason_required")
+    move = gateway.requeue_request if again else gateway.resolve_request
+    request = move(request_id, now=now)
+    record_audit(
+        "action.requeued" if again else "action.resolved_by_staff",
+        chain=chain_of(request),
+        actor=by.get_username(),
+        ids={"request": str(request.pk), "reason": reason.strip()[:400]},
+        now=now,
+    )
+    announce(request, actor=by.get_username(), now=now)
+    return request
+
+
+# ---- what follows from a move
+
+
+def chain_of(request: ActionRequest) -> str:
+    """The audit chain of a request: its conversation's."""
+    if request.conversation_id is None:
+        return f"request:{request.pk}"
+    return str(request.conversation_id)
+
+
+_FACTS: Mapping[str, Sequence[str]] = {
+    "proposed": ("action.proposed",),
+    "confirmed": ("action.confirmed",),
+    "approved": ("action.confirmed", "action.approved"),
+    "declined": ("action.declined",),
+    "withdrawn": ("action.withdrawn",),
+    "expired": ("action.expired",),
+    "succeeded": ("action.finished",),
+    "refused": ("action.finished",),
+    "unknown": ("action.finished",),
+    "resolved": ("action.resolved",),
+}
+
+
+@transaction.atomic
+def announce(request: ActionRequest, *, actor: str, now: datetime) -> None:
+    """Write event and audit entry of the state that a request has reached, once each.
+
+    An unknown outcome also raises an alert: it is a dead letter, and a person's.
+    """
+    for name in _FACTS.get(request.state, ()):
+        key = f"{name}:{request.pk}"
+        if name == "action.finished":
+            key = f"{key}:{request.state}"
+        if Event.objects.filter(key=key).exists():
+            continue
+        ids = {"request": str(request.pk)}
+        if request.conversation_id is not None:
+            ids["conversation"] = str(request.conversation_id)
+        record_event(name, key=key, now=now, ids={**ids, "state": request.state})
+        record_audit(
+            name,
+            chain=chain_of(request),
+            actor=actor,
+            ids={
+                **ids,
+                "state": request.state,
+                "kind": request.kind,
+                "hash": request.arguments_hash,
+                "policy": request.policy_id,
+            },
+            now=now,
+        )
+    if request.state == "unknown":
+        raise_alert(
+            "unknown_outcome",
+            key=f"request:{request.pk}:{request.attempts}",
+            text=f"Nobody knows whether {request.kind} was done: look it up",
+            ids={"request": str(request.pk)},
+            now=now,
+        )
+
+
+# ---- the card
+
+_ADDRESS = (
+    "recipient",
+    "phone",
+    "address1",
+    "address2",
+    "city",
+    "state",
+    "zip",
+    "country",
+)
+
+
+def open_fields(request: ActionRequest) -> Sequence[str]:
+    """What the customer fills in on the card before it can be confirmed."""
+    missing = list(dict.fromkeys(request.preview.get("missing", ())))
+    if request.state != "proposed" or not missing:
+        return ()
+    if set(missing) & set(_ADDRESS):
+        # Who fills in the street may also want to name another flat, or nobody.
+        return [*_ADDRESS, *(name for name in missing if name not in _ADDRESS)]
+    return missing
+
+
+def card_of(request: ActionRequest) -> dict[str, Any]:
+    """What the page shows of a request: exactly what would be done, and what may be.
+
+    No summary of a model's: everything comes from the request's frozen row.
+    """
+    shown = request.preview
+    missing = set(shown.get("missing", ()))
+    return {
+        "request": str(request.pk),
+        "hash": request.arguments_hash,
+        "kind": request.kind,
+        "order": str(request.arguments.get("order_id", "")),
+        "state": request.state,
+        "reason": request.reason,
+        "amount": _money(request),
+        "direction": shown.get("direction", ""),
+        "items": shown.get("items", []),
+        "before": shown.get("before", {}),
+        "after": shown.get("after", {}),
+        "fields": [
+            {
+                "name": name,
+                "required": name in missing,
+                "value": request.arguments.get(name) or "",
+                "choices": shown.get("choices", {}).get(name, []),
+            }
+            for name in open_fields(request)
+        ],
+        "expires_at": request.expires_at.isoformat(),
+    }
+
+
+def _money(request: ActionRequest) -> dict[str, str] | None:
+    if not request.amount:
+        return None
+    return {"amount": f"{request.amount / 100:.2f}", "currency": request.currency}
