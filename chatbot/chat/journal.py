@@ -33,15 +33,15 @@ class LeaseLost(Exception):
 class Entries:
     """Rows to append to a run's conversation, in order; they get their ``seq`` here.
 
-    ``changes`` are columns of the run. ``finish`` runs inside the same transaction,
-    under the conversation's row lock, after the rows are written.
+    ``changes`` are columns of the run. ``finish`` is called inside the same
+    transaction, under the conversation's row lock, after the rows are written.
     """
 
     claim: Claim
     rows: Sequence[Message | Step]
     at: datetime
     changes: dict[str, Any] = field(default_factory=dict)
-    finish: Callable[[], None] | None = None
+    finish: Callable[[Written], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Written:
     """
 
     before: int
-    cancelled: bool
+    cancelled_at: datetime | None
 
 
 class Journal:
@@ -132,23 +132,24 @@ def _write(batch: Sequence[Entries]) -> Sequence[Written | Exception]:
     with transaction.atomic():
         standing = _lock([entries.claim for entries in batch])
         outcomes: list[Written | Exception] = []
-        held: list[Entries] = []
+        held: list[tuple[Entries, Written]] = []
         for entries in batch:
             found = standing.get(entries.claim.run_id)
             if found is None or found.fence != entries.claim.fence:
                 outcomes.append(LeaseLost(entries.claim.run_id))
                 continue
-            outcomes.append(Written(found.last_seq, found.cancelled))
+            written = Written(found.last_seq, found.cancelled_at)
+            outcomes.append(written)
+            held.append((entries, written))
             for row in entries.rows:
                 found.last_seq += 1
                 row.seq = found.last_seq
-            held.append(entries)
-        _insert(held)
-        for entries in held:
+        _insert([entries for entries, _ in held])
+        for entries, written in held:
             if entries.changes:
                 Run.objects.filter(pk=entries.claim.run_id).update(**entries.changes)
             if entries.finish is not None:
-                entries.finish()
+                entries.finish(written)
     return outcomes
 
 
@@ -156,7 +157,7 @@ def _write(batch: Sequence[Entries]) -> Sequence[Written | Exception]:
 class _Standing:
     fence: int
     last_seq: int
-    cancelled: bool
+    cancelled_at: datetime | None
 
 
 def _lock(claims: Sequence[Claim]) -> dict[UUID, _Standing]:
@@ -172,17 +173,17 @@ def _lock(claims: Sequence[Claim]) -> dict[UUID, _Standing]:
         .values_list("pk", "fence", "conversation__last_seq", "cancel_requested_at")
     )
     return {
-        pk: _Standing(fence, last_seq, cancelled_at is not None)
+        pk: _Standing(fence, last_seq, cancelled_at)
         for pk, fence, last_seq, cancelled_at in rows
     }
 
 
 def _insert(held: Sequence[Entries]) -> None:
     rows = [row for entries in held for row in entries.rows]
+    messages = [row for row in rows if isinstance(row, Message)]
     # One by one, for a page needs the new message's id; there is one a run at most.
-    for message in rows:
-        if isinstance(message, Message):
-            message.save(force_insert=True)
+    for message in messages:
+        message.save(force_insert=True)
     Step.objects.bulk_create(row for row in rows if isinstance(row, Step))
     grown: Counter[UUID] = Counter()
     for entries in held:
@@ -191,4 +192,8 @@ def _insert(held: Sequence[Entries]) -> None:
         conversations = [pk for pk, rows in grown.items() if rows == count]
         Conversation.objects.filter(pk__in=conversations).update(
             last_seq=F("last_seq") + count
+        )
+    for message in messages:
+        Conversation.objects.filter(pk=message.conversation_id).update(
+            updated_at=message.created_at
         )

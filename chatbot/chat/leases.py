@@ -61,10 +61,8 @@ def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
     )
     if not taken:
         return None
-    run = Run.objects.only("conversation_id", "fence", "crashes", "lease_owner").get(
-        pk=run_id
-    )
-    if run.lease_owner != owner:
+    run = Run.objects.filter(pk=run_id, lease_owner=owner).first()
+    if run is None:
         return None
     return Claim(run.pk, run.conversation_id, run.fence, run.crashes)
 

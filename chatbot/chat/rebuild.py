@@ -120,6 +120,8 @@ def language_of(account: Account) -> Language:
 def _background(run: Run, *, first_seq: int) -> Background:
     conversation = run.conversation
     account = conversation.account
+    if first_seq == 1:
+        return Background(language_of(account), account.time_zone)
     earlier = _earlier_messages(conversation, before=first_seq)
     return Background(
         language=language_of(account),

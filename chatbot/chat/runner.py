@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from chatbot.assistant.wiring import build_run
 from chatbot.chat import ending
-from chatbot.chat.journal import Entries, LeaseLost, journal
+from chatbot.chat.journal import Entries, LeaseLost, Written, journal
 from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run
-from chatbot.chat.models import Conversation, Message, Run, Speaker, Step
+from chatbot.chat.models import Message, Speaker, Step
 from chatbot.chat.rebuild import Basis, new_run, rebuild_run, unread_messages
 from chatbot.chat.stored import numbers_in, step_row
 from chatbot.chat.stream import stream
@@ -171,7 +171,7 @@ class Execution:
         stream().publish(self.claim.conversation_id, entries.rows)
         if isinstance(event, Stopped):
             return
-        if written.cancelled:
+        if written.cancelled_at is not None:
             self.signals.stop_with(StopReason.CANCELLED)
         if not heard_all:
             await self.take_in()
@@ -205,30 +205,27 @@ class Execution:
         entries.changes["duration_ms"] = duration
         entries.finish = partial(self._finish, stopped)
 
-    def _finish(self, stopped: Stopped) -> None:
+    def _finish(self, stopped: Stopped, written: Written) -> None:
         """The rest of the end's transaction, under the conversation's row lock."""
-        conversations = Conversation.objects.filter(pk=self.claim.conversation_id)
-        conversations.update(updated_at=stopped.at)
         hand_over = ending.hand_over_row(self.claim, stopped, self._state)
         if hand_over is not None:
             hand_over.save(force_insert=True)
-        self.next_run = _follow_up(self.claim, after=self._read_seq, now=stopped.at)
+        if self._offered or written.before > self._last_seq:
+            self.next_run = self._follow_up(stopped, written)
 
-
-def _follow_up(claim: Claim, *, after: int, now: datetime) -> UUID | None:
-    """A run for the messages that joined this one too late to be answered."""
-    run = Run.objects.only("cancel_requested_at").get(pk=claim.run_id)
-    late = Message.objects.filter(
-        run_id=claim.run_id, speaker=Speaker.CUSTOMER, seq__gt=after
-    )
-    if run.cancel_requested_at is not None:
-        # "Stop" means everything that was asked until then.
-        late = late.filter(created_at__gt=run.cancel_requested_at)
-    if not late.exists():
-        return None
-    following = new_run(claim.conversation_id, now=now)
-    late.update(run=following)
-    return following.pk
+    def _follow_up(self, stopped: Stopped, written: Written) -> UUID | None:
+        """A run for the messages that joined this one too late to be answered."""
+        late = Message.objects.filter(
+            run_id=self.claim.run_id, speaker=Speaker.CUSTOMER, seq__gt=self._read_seq
+        )
+        if written.cancelled_at is not None:
+            # "Stop" means everything that was asked until then.
+            late = late.filter(created_at__gt=written.cancelled_at)
+        if not late.exists():
+            return None
+        following = new_run(self.claim.conversation_id, now=stopped.at)
+        late.update(run=following)
+        return following.pk
 
 
 def _duration(started_at: datetime | None, stopped_at: datetime) -> int:
