@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from chatbot.understanding.text import narrow
 
@@ -19,14 +20,20 @@ def leaked(answer: str, secrets: Sequence[str]) -> str:
     """
     plain = _squeezed(answer[:20_000])
     for secret in secrets:
-        hidden = _squeezed(secret)
         for width in (_WIDTH, _WIDTH_CHINESE):
-            known = {hidden[i : i + width] for i in range(len(hidden) - width + 1)}
+            known = _stretches(secret, width)
             for start in range(len(plain) - width + 1):
                 part = plain[start : start + width]
                 if part in known and (width == _WIDTH or _is_chinese(part)):
                     return part
     return ""
+
+
+# The secrets are the same few texts in every check of a process.
+@lru_cache(maxsize=16)
+def _stretches(secret: str, width: int) -> frozenset[str]:
+    hidden = _squeezed(secret)
+    return frozenset(hidden[i : i + width] for i in range(len(hidden) - width + 1))
 
 
 def _squeezed(text: str) -> str:
