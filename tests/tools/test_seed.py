@@ -117,6 +117,20 @@ def test_nothing_happens_before_its_cause_or_after_today() -> None:
 
 
 @pytest.mark.usefixtures("shop")
+def test_money_goes_back_after_the_goods_have_come_back() -> None:
+    returns = store.Return.objects.select_related("order")
+    assert returns.filter(received_at=None).exists()
+    received = returns.exclude(received_at=None)
+    assert received.exists()
+    for one in received:
+        assert one.received_at
+        assert one.requested_at < one.received_at <= MIDNIGHT
+        refund = one.order.refunds.get()
+        assert refund.settled_at
+        assert one.received_at < refund.settled_at
+
+
+@pytest.mark.usefixtures("shop")
 def test_the_states_of_an_order_and_its_parcels_agree() -> None:
     unpaid = store.Order.objects.filter(status="unpaid")
     assert not unpaid.filter(paid_at__isnull=False).exists()

@@ -14,30 +14,22 @@ from tools.backends.store.models import (
     Order,
     OrderLine,
     Parcel,
-    Payment,
-    PaymentDirection,
     PaymentMethod,
-    Refund,
-    Return,
-    ReturnKind,
-    ReturnLine,
     TrackingEvent,
     Variant,
 )
 from tools.backends.store.seeding import goods, journeys
+from tools.backends.store.seeding.money import move_money, shipping_fee
 from tools.backends.store.seeding.numbers import tracking_number
 from tools.backends.store.seeding.people import NOTES
 from tools.backends.store.seeding.places import Town
+from tools.backends.store.seeding.rows import Rows
 from tools.backends.store.seeding.stories import Story, Way
-from tools.contracts import OrderStatus, ParcelStatus, RefundStatus
+from tools.contracts import OrderStatus, ParcelStatus
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 _CARRIERS_CN = ("sf", "zto", "yto", "jd", "ems")
 _CARRIERS_ABROAD = ("dhl", "ups", "fedex", "ems")
-# Working days until a bank shows a refund, the longest that the help centre names.
-_REFUND_DAYS = {
-    "alipay": 5, "wechat_pay": 5, "paypal": 7, "credit_card": 14, "gift_card": 1,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +58,12 @@ class Plan:
 
 @dataclass(slots=True)
 class Orders:
-    """Rows in the making: planted one by one, saved together."""
+    """Plants one order after another."""
 
     chance: random.Random
     variants: Sequence[Variant]
     today: datetime
-    orders: list[Order] = field(default_factory=list)
-    lines: list[OrderLine] = field(default_factory=list)
-    parcels: list[tuple[Parcel, Sequence[OrderLine]]] = field(default_factory=list)
-    events: list[TrackingEvent] = field(default_factory=list)
-    payments: list[Payment] = field(default_factory=list)
-    refunds: list[Refund] = field(default_factory=list)
-    returns: list[Return] = field(default_factory=list)
-    return_lines: list[ReturnLine] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
 
     def plant(self, plan: Plan) -> None:
         bought = self._bought(plan)
@@ -88,8 +73,8 @@ class Orders:
         order = self._order(plan, bought, placed_at)
         order.shipped_at = shipped_at
         lines = [_line(order, variant, plan.buyer) for variant in bought]
-        self.orders.append(order)
-        self.lines += lines
+        self.rows.orders.append(order)
+        self.rows.lines += lines
         for place, (way, told) in enumerate(zip(plan.story.parcels, ways, strict=True)):
             inside = lines[place :: len(ways)] or lines[-1:]
             self._parcel(plan, order, way, told, inside, place)
@@ -97,27 +82,15 @@ class Orders:
             OrderStatus.DELIVERED, OrderStatus.RETURNING,
             OrderStatus.RETURNED, OrderStatus.REFUNDED,
         ):  # fmt: skip
-            own = [parcel for parcel, _ in self.parcels[-len(ways) :]]
+            own = [parcel for parcel, _ in self.rows.parcels[-len(ways) :]]
             delivered = [one.delivered_at for one in own if one.delivered_at]
             order.delivered_at = max(delivered) if len(delivered) == len(own) else None
-        self._money(plan, order, lines)
+        if order.paid_at is not None:
+            method = self.chance.choice(plan.buyer.methods)
+            move_money(self.rows, order, plan.story, method, lines, today=self.today)
 
     def save(self) -> int:
-        Order.objects.bulk_create(self.orders)
-        OrderLine.objects.bulk_create(self.lines)
-        Parcel.objects.bulk_create(parcel for parcel, _ in self.parcels)
-        inside = Parcel.lines.through
-        inside.objects.bulk_create(
-            inside(parcel_id=parcel.pk, orderline_id=line.pk)
-            for parcel, lines in self.parcels
-            for line in lines
-        )
-        TrackingEvent.objects.bulk_create(self.events)
-        Payment.objects.bulk_create(self.payments)
-        Refund.objects.bulk_create(self.refunds)
-        Return.objects.bulk_create(self.returns)
-        ReturnLine.objects.bulk_create(self.return_lines)
-        return len(self.orders)
+        return self.rows.save()
 
     # ---- what was bought, and when
 
@@ -224,7 +197,7 @@ class Orders:
             status=way.status,
             shipped_at=shipped_at,
         )
-        self.parcels.append((parcel, inside))
+        self.rows.parcels.append((parcel, inside))
         if shipped_at is None:
             return
         happened = journeys.moments(told, shipped_at=shipped_at)
@@ -233,7 +206,7 @@ class Orders:
                 parcel.delivered_at = at
         parcel.estimated_delivery_at = self._estimate(way, town)
         if way.numbered:
-            self.events += [
+            self.rows.events += [
                 TrackingEvent(
                     parcel=parcel,
                     at=at,
@@ -259,83 +232,6 @@ class Orders:
         zone = ZoneInfo(town.place.time_zone)
         there = (self.today + days * DAY).astimezone(zone).date()
         return datetime.combine(there, time(18), tzinfo=zone)
-
-    # ---- money
-
-    def _money(self, plan: Plan, order: Order, lines: Sequence[OrderLine]) -> None:
-        if order.paid_at is None:
-            return
-        method = self.chance.choice(plan.buyer.methods)
-        self.payments.append(
-            Payment(
-                order=order, direction=PaymentDirection.PAYMENT,
-                amount=order.total, method=method, at=order.paid_at,
-            )
-        )  # fmt: skip
-        if plan.story.refund is None:
-            return
-        asked_at = self._asked_at(order)
-        if plan.story.returned:
-            sent_back = Return(
-                order=order, kind=ReturnKind.RETURN, method=method,
-                reason=plan.story.reason, requested_at=asked_at,
-                received_at=asked_at + 4 * HOUR
-                if plan.story.status is OrderStatus.REFUNDED
-                else None,
-            )  # fmt: skip
-            self.returns.append(sent_back)
-            self.return_lines += [
-                ReturnLine(part_of=sent_back, line=line, quantity=line.quantity)
-                for line in lines
-            ]
-        self._refund(order, plan.story, method, asked_at)
-
-    def _asked_at(self, order: Order) -> datetime:
-        if order.cancelled_at:
-            return order.cancelled_at
-        own = [parcel for parcel, _ in self.parcels if parcel.order is order]
-        heard = [event.at for event in self.events if event.parcel in own]
-        return max(heard) + HOUR / 2
-
-    def _refund(
-        self, order: Order, story: Story, method: PaymentMethod, asked_at: datetime
-    ) -> None:
-        settled = story.refund is RefundStatus.SETTLED
-        open_ = story.refund in (RefundStatus.APPROVED, RefundStatus.PROCESSING)
-        amount = order.total * story.share // 100
-        settled_at = asked_at + HOUR / 4 if settled else None
-        self.refunds.append(
-            Refund(
-                number=f"R-{order.number.removeprefix('O-')}",
-                order=order,
-                status=story.refund or "",
-                amount=amount,
-                method=method,
-                requested_at=asked_at,
-                settled_at=settled_at,
-                expected_at=self.today + _REFUND_DAYS[method.kind] * DAY
-                if open_
-                else None,
-            )
-        )
-        if settled_at is not None:
-            self.payments.append(
-                Payment(
-                    order=order, direction=PaymentDirection.REFUND,
-                    amount=amount, method=method, at=settled_at,
-                )
-            )  # fmt: skip
-
-
-def shipping_fee(town: Town, goods_total: int) -> int:
-    """In fen, as the help article "shipping-fees" has it."""
-    if town.abroad:
-        fee, free_from = 120_00, 999_00
-    elif town.state in ("西藏", "新疆", "青海", "内蒙古"):
-        fee, free_from = 15_00, 199_00
-    else:
-        fee, free_from = 8_00, 99_00
-    return 0 if goods_total >= free_from else fee
 
 
 def _line(order: Order, variant: Variant, buyer: Buyer) -> OrderLine:
