@@ -167,7 +167,6 @@ def test_an_item_becomes_another_and_the_difference_is_paid() -> None:
     ("kind", "arguments", "reason"),
     [
         (ActionKind.CHANGE_ITEMS, {"new_items": ["13"]}, "not_available"),
-        (ActionKind.CHANGE_ITEMS, {"new_items": ["11"]}, "same_item"),
         (ActionKind.CHANGE_ITEMS, {"new_items": ["99"]}, "no_such_item"),
         (ActionKind.CHANGE_ITEMS, {"items": ["12"]}, "no_such_item"),
     ],
@@ -185,6 +184,18 @@ def test_an_item_change_that_is_not_allowed_changes_nothing(
     result = execute("kim", kind, known, "key")
     assert (result.succeeded, result.reason) == (False, reason)
     assert differences(expected(), photograph("kim")) == []
+
+
+def test_an_item_may_be_named_that_stays_as_it_is() -> None:
+    found = after(
+        ActionKind.CHANGE_ITEMS,
+        order_id="#W1",
+        items=["11"],
+        new_items=["11"],
+        payment_method="paypal_1",
+    )
+    order = found["orders"]["#W1"]
+    assert order["payment_history"][1:] == paid(("refund", 0.0, "paypal_1"))
 
 
 def test_a_payment_moves_to_another_method() -> None:

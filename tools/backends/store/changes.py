@@ -277,7 +277,10 @@ class _Swap:
 
 
 def _swaps(request: Request, order: Order) -> list[_Swap]:
-    """Which line becomes which variant: the same product, in stock, another item."""
+    """Which line becomes which variant: of the same product, in stock.
+
+    An item may be named that stays as it is, beside others that change.
+    """
     olds, news = request.texts("items"), request.texts("new_items")
     if not olds or len(olds) != len(news):
         return []
@@ -355,8 +358,6 @@ def _change_items(request: Request) -> Plan:
     if order.shop_status == ITEMS_CHANGED:
         raise Refusal("items_already_changed")
     swaps = _swaps(request, order)
-    if any(swap.wanted.pk == swap.line.item_id for swap in swaps):
-        raise Refusal("same_item")
     method, difference = request.method(), _difference(swaps)
     if method is not None and difference > 0:
         _must_cover(method, difference)
@@ -373,7 +374,7 @@ def _change_items(request: Request) -> Plan:
         order.total += difference
         order.shop_status = ITEMS_CHANGED
         order.save(update_fields=["total", "shop_status"])
-        return {"price_difference": difference}
+        return {"price_difference": difference, "payment_method": method.id}
 
     return Plan(_swap_preview(request, order, swaps, method), apply)
 
