@@ -18,7 +18,7 @@ from playwright.sync_api import (
     expect,
 )
 
-PATIENCE = 8_000  # ms; a loaded machine is slow, and no test measures time
+PATIENCE = 15_000  # ms; a loaded machine is slow, and no test measures time
 expect.set_options(timeout=PATIENCE)
 
 # What Chromium logs when a server goes away or a page does; not the page's fault.

@@ -18,8 +18,8 @@ def test_a_visitor_meets_the_product_and_tries_it(
     visit.open("/")
     expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
     visit.page.get_by_role("button", name="Try it as Lin").click()
-    expect(visit.page.locator("[data-welcome], .run").first).to_be_visible()
     visit.chat.ready()
+    expect(visit.page.get_by_text("not a person")).to_be_visible()
 
 
 def test_logging_in_out_and_wrong(product: Product, visitor: Visitor) -> None:
