@@ -29,7 +29,7 @@ from tools.backends.store.models import (
     ReturnKind,
     Variant,
 )
-from tools.contracts import OrderStatus, ParcelStatus
+from tools.contracts import ActionKind, OrderStatus, ParcelStatus
 
 # Parsed JSON of the benchmark's own file: an edge.
 Raw = Mapping[str, Any]
