@@ -61,10 +61,9 @@ def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
     )
     if not taken:
         return None
-    run = Run.objects.filter(pk=run_id, lease_owner=owner).first()
-    if run is None:
-        return None
-    return Claim(run.pk, run.conversation_id, run.fence, run.crashes)
+    ours = Run.objects.filter(pk=run_id, lease_owner=owner)
+    found = ours.values_list("conversation_id", "fence", "crashes").first()
+    return Claim(run_id, *found) if found else None
 
 
 def due_runs(*, now: datetime, limit: int) -> Sequence[UUID]:

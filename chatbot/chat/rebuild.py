@@ -9,6 +9,7 @@ from typing import Literal, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker, Step
 from chatbot.chat.stored import question_of, stored_event
@@ -24,7 +25,26 @@ from tools.contracts import Actor, Role
 
 TURNS = 20
 MAX_RETRIES = 20  # of one question, looked back at
+_COLUMNS = (
+    "conversation__last_seq",
+    "conversation__account__role",
+    "conversation__account__customer_id",
+    "conversation__account__language",
+    "conversation__account__time_zone",
+    "retry_of",
+    "read_seq",
+    "fence",
+    "cancel_requested_at",
+)
 _TOLD = (Speaker.CUSTOMER, Speaker.ASSISTANT, Speaker.STAFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the customer."""
+
+    seq: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +59,7 @@ class Basis:
     state: RunState
     last_seq: int
     read_seq: int
-    unread: list[Message]
+    unread: list[Said]
     cancelled: bool
 
 
@@ -49,7 +69,8 @@ def rebuild_run(run_id: UUID) -> Basis | None:
     A run that has stored steps goes on after the last of them.
     """
     # The conversation is read first: what is written after that shows as a larger seq.
-    run = Run.objects.select_related("conversation__account").filter(pk=run_id).first()
+    runs = Run.objects.select_related("conversation__account").only(*_COLUMNS)
+    run = runs.filter(pk=run_id).first()
     if run is None:
         return None
     asked = _asked(run)
@@ -57,7 +78,9 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         return None
     account = run.conversation.account
     background = _background(run, first_seq=asked[0].seq)
-    events = [stored_event(step) for step in run.steps.order_by("seq")]
+    # Nobody had the run before its first owner.
+    steps = run.steps.order_by("seq") if run.fence > 1 else ()
+    events = [stored_event(step) for step in steps]
     if events:
         state, read_seq = known.resume(background, events), run.read_seq
     else:
@@ -86,21 +109,22 @@ def new_run(
     )
 
 
-def _asked(run: Run) -> list[Message]:
+def _asked(run: Run) -> list[Said]:
     """The customer's messages that this run answers, and that it tries again."""
     runs = [run]
     while runs[-1].retry_of is not None and len(runs) < MAX_RETRIES:
         runs.append(runs[-1].retry_of)
-    messages = Message.objects.filter(run__in=runs, speaker=Speaker.CUSTOMER)
-    return list(messages.order_by("seq"))
+    return _said(Message.objects.filter(run__in=runs))
 
 
-def unread_messages(run_id: UUID, *, after: int) -> Sequence[Message]:
+def unread_messages(run_id: UUID, *, after: int) -> list[Said]:
     """What the customer has said to this run since, oldest first."""
-    messages = Message.objects.filter(
-        run_id=run_id, speaker=Speaker.CUSTOMER, seq__gt=after
-    )
-    return list(messages.order_by("seq"))
+    return _said(Message.objects.filter(run_id=run_id, seq__gt=after))
+
+
+def _said(messages: QuerySet[Message]) -> list[Said]:
+    rows = messages.filter(speaker=Speaker.CUSTOMER).order_by("seq")
+    return [Said(seq, text) for seq, text in rows.values_list("seq", "text")]
 
 
 def actor_of(account: Account, question: Question | None = None) -> Actor:
@@ -122,26 +146,23 @@ def _background(run: Run, *, first_seq: int) -> Background:
     account = conversation.account
     if first_seq == 1:
         return Background(language_of(account), account.time_zone)
-    earlier = _earlier_messages(conversation, before=first_seq)
     return Background(
         language=language_of(account),
         time_zone=account.time_zone,
-        turns=tuple(
-            Turn(
-                cast("Literal['customer', 'assistant', 'staff']", message.speaker),
-                message.text,
-            )
-            for message in earlier
-        ),
+        turns=_turns(conversation, before=first_seq),
         earlier_questions=_earlier_questions(conversation, before=first_seq),
         known_numbers=_numbers_seen(run),
         handed_over=conversation.handovers.filter(closed_at=None).exists(),
     )
 
 
-def _earlier_messages(conversation: Conversation, *, before: int) -> list[Message]:
+def _turns(conversation: Conversation, *, before: int) -> tuple[Turn, ...]:
     messages = conversation.messages.filter(seq__lt=before, speaker__in=_TOLD)
-    return list(reversed(messages.order_by("-seq")[:TURNS]))
+    rows = messages.order_by("-seq").values_list("speaker", "text")[:TURNS]
+    return tuple(
+        Turn(cast("Literal['customer', 'assistant', 'staff']", speaker), text)
+        for speaker, text in reversed(rows)
+    )
 
 
 def _earlier_questions(
@@ -163,7 +184,7 @@ def _numbers_seen(run: Run) -> frozenset[str]:
     return frozenset(number for numbers in rows for number in numbers.split())
 
 
-def _read(asked: Sequence[Message], background: Background) -> Question:
+def _read(asked: Sequence[Said], background: Background) -> Question:
     said = [t.text for t in background.turns if t.speaker != "customer"]
     questions: list[Question] = []
     for message in asked:
