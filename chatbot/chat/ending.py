@@ -208,7 +208,11 @@ def _usage(state: RunState) -> Usage:
 
 def start_columns(started: Started) -> JsonObject:
     """The columns of a run that are known once its question is read."""
-    return {"model": started.model[:120], **question_columns(started.question)}
+    return {
+        "model": started.model[:120],
+        "started_at": started.at,
+        **question_columns(started.question),
+    }
 
 
 def question_columns(question: Question) -> JsonObject:

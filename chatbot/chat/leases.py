@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Case, F, PositiveSmallIntegerField, Q, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q
 
 from chatbot.chat.models import Run, RunPhase
 
@@ -46,23 +45,25 @@ def _free(now: datetime) -> Q:
 
 def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
     """Take a run that nobody works on; None if somebody does, or it has stopped."""
-    taken = Run.objects.filter(_free(now), pk=run_id).update(
-        phase=RunPhase.RUNNING,
-        fence=F("fence") + 1,
+    ours = {
+        "phase": RunPhase.RUNNING,
+        "fence": F("fence") + 1,
+        "lease_owner": owner,
+        "lease_until": now + lease(),
+    }
+    this = Run.objects.filter(pk=run_id)
+    taken = this.filter(phase=RunPhase.QUEUED).update(**ours)
+    if not taken:
         # Only a lease that ran out speaks of a death; one given back does not.
-        crashes=Case(
-            When(phase=RunPhase.RUNNING, then=F("crashes") + 1),
-            default=F("crashes"),
-            output_field=PositiveSmallIntegerField(),
-        ),
-        lease_owner=owner,
-        lease_until=now + lease(),
-        started_at=Coalesce("started_at", Value(now)),
-    )
+        orphan = this.filter(phase=RunPhase.RUNNING, lease_until__lt=now)
+        taken = orphan.update(**ours, crashes=F("crashes") + 1)
     if not taken:
         return None
-    ours = Run.objects.filter(pk=run_id, lease_owner=owner)
-    found = ours.values_list("conversation_id", "fence", "crashes").first()
+    found = (
+        this.filter(lease_owner=owner)
+        .values_list("conversation_id", "fence", "crashes")
+        .first()
+    )
     return Claim(run_id, *found) if found else None
 
 
