@@ -19,7 +19,7 @@ PYTEST ?= --numprocesses 2 --dist loadfile
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test check lock format
+.PHONY: help run stack install test assurance check lock format
 
 help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,12 +28,19 @@ run: $(RUNTIME) ## Start the assistant with its demo shop on http://127.0.0.1:80
 	@$(BIN)/python manage.py bootstrap
 	@exec $(BIN)/uvicorn chatbot.asgi:application --host 127.0.0.1 --port $(PORT) $(UVICORN)
 
+stack: $(RUNTIME) ## Start web, worker, beat, PostgreSQL and Redis on this machine, until Ctrl-C
+	@exec $(BIN)/python -m tests.servers.stack
+
 install: $(RUNTIME) $(TESTS) ## Make .venv with all that running, testing and checking need
 
 test: $(TESTS) ## Run the whole suite, bringing the servers and the browser that it needs
 	@$(BIN)/python -m tests.parts
 	$(BIN)/python -m pytest $(PYTEST)
 	$(BIN)/python -m tests.servers.stores $(BIN)/python -m pytest $(PYTEST) $(ROOMS_WITH_TABLES)
+
+assurance: $(TESTS) ## Kill, flood and cut off a whole deployment; writes docs/assurance/report.json
+	@$(BIN)/python -m tests.parts
+	$(BIN)/python -m tests.assurance
 
 check: $(TESTS) ## Check layout, types, import rules, deployment settings and migrations
 	$(BIN)/ruff check --quiet .

@@ -17,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 pages = get_asgi_application()
 
 from chatbot.chat.consumers import ChatConsumer  # noqa: E402
+from chatbot.health import Health  # noqa: E402
 from chatbot.lifespan import Lifespan  # noqa: E402
 from chatbot.origins import SameOrigin  # noqa: E402
 from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
@@ -25,7 +26,7 @@ sockets = URLRouter([path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi()
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES),
+        "http": Health(BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES)),
         "websocket": SameOrigin(AuthMiddlewareStack(sockets)),
         "lifespan": Lifespan(),
     }

@@ -14,10 +14,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 app = Celery("waybill")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.conf.beat_schedule = {
+    # What goes through the queue shows that the workers hear it; see watchdog.py.
+    "sweep": {
+        "task": "chatbot.chat.tasks.sweep_runs",
+        "schedule": 5.0,
+        "options": {"expires": 60},
+    }
+}
 
 
 @worker_init.connect
 def _refuse_unsafe_servers(**_: Any) -> None:
+    from chatbot import watchdog  # noqa: F401 - connects itself to the worker's start
     from chatbot.safety_live import worker_problems
 
     # Celery logs what a signal's handler raises and goes on; not so with an exit.

@@ -207,6 +207,13 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = env_bool("CELERY_TASK_REJECT_ON_WORKER_LOST"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = env_list("CELERY_ACCEPT_CONTENT", ("json",))
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+# Beat has nothing to remember: a file of its own would only be one more thing to keep.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
+# A worker that took no task for so long, while some wait, ends itself.
+WORKER_DEAF_SECONDS = env_int(
+    "WORKER_DEAF_SECONDS", 60, low=10, high=3_600, unit="seconds"
+)
 CELERY_TASK_TIME_LIMIT = env_int(
     "CELERY_TASK_TIME_LIMIT", 300, low=10, high=7_200, unit="seconds"
 )
@@ -251,6 +258,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "chatbot.security.SecurityHeaders",
     "chatbot.security.ContentSecurityPolicy",
+    "chatbot.health.Unavailable",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -60,6 +60,10 @@ class Launcher:
     def carried(self) -> int:
         return len(self._tasks)
 
+    @property
+    def draining(self) -> bool:
+        return self._draining
+
     def sweep(self, *, hands_on: bool) -> None:
         """From now on look for runs that nobody works on, to carry or to hand on."""
         self._sweeping = True

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 from tests.servers.processes import MissingPart
 
 # Debian's own; Playwright has no builds for every system.
@@ -31,6 +29,9 @@ def chromium() -> str:
     for name in NAMES:
         if found := shutil.which(name):
             return found
+    # Not above: the servers' parts are looked for without the test packages, too.
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         own = playwright.chromium.executable_path
     if Path(own).exists():

@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import psycopg
@@ -47,7 +48,14 @@ class PostgresServer:
         self.process = Process(
             command, log=self.folder / "log", ready=self._answers, user=_user()
         )
-        self.process.start()
+        for tries_left in reversed(range(5)):
+            try:
+                return self.process.start()
+            except RuntimeError:
+                # After a crash its memory is held until the last backend has noticed.
+                if not tries_left or "still in use" not in self.process.output:
+                    raise
+                time.sleep(0.5)
 
     def stop(self) -> None:
         if self.process:

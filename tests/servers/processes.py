@@ -52,6 +52,7 @@ class Process:
         self.cwd = cwd
         self.user = user
         self._popen: subprocess.Popen[bytes] | None = None
+        self._log_began = 0
 
     @property
     def pid(self) -> int:
@@ -66,9 +67,16 @@ class Process:
     def output(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
 
+    @property
+    def output_of_this_start(self) -> str:
+        with self.log.open("rb") as log:
+            log.seek(self._log_began)
+            return log.read().decode("utf-8", "replace")
+
     def start(self) -> None:
         """Start, and return when ``ready`` says so; fail with the log otherwise."""
         with self.log.open("ab") as sink:
+            self._log_began = sink.tell()
             # A group of its own, so that what it starts ends with it.
             self._popen = subprocess.Popen(
                 self.command,

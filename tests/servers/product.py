@@ -41,7 +41,17 @@ class Product:
             "PYTHONUNBUFFERED": "1",
             **(env or {}),
         }
-        self.web = self.process(
+        self.web = self._web()
+
+    def listen_on(self, port: int) -> None:
+        """Take this port instead of a free one; before the start."""
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self.env["PORT"] = str(port)
+        self.web = self._web()
+
+    def _web(self) -> Process:
+        return self.process(
             "web",
             "uvicorn",
             *("chatbot.asgi:application", "--host", "127.0.0.1"),
@@ -85,17 +95,28 @@ class Product:
         return httpx2.get(self.url + path, headers=headers)
 
     def process(
-        self, name: str, module: str, *arguments: str, ready: object = None
+        self,
+        name: str,
+        module: str,
+        *arguments: str,
+        ready: object = None,
+        ready_when: str = "",
     ) -> Process:
-        """Another process of this installation, such as a Celery worker."""
+        """Another process of this installation, such as a Celery worker.
+
+        It is started when ``ready`` says so, or its log has a new ``ready_when``.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
-        return Process(
+        process = Process(
             [sys.executable, "-m", module, *arguments],
             log=self.folder / f"{name}.log",
             ready=ready if callable(ready) else lambda: True,
             env=self.env,
             cwd=ROOT,
         )
+        if ready_when:
+            process.ready = lambda: ready_when in process.output_of_this_start
+        return process
 
     def _answers(self) -> bool:
         try:
