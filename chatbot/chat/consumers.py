@@ -108,7 +108,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _take(self, text: str, socket: OpenSocket) -> None:
         try:
             size = len(text.encode("utf-8", "surrogatepass"))
-            self.patience.weigh(size, monotonic())
+            self.patience.weigh(size, monotonic(), frames.client_id_in(text))
             await self._handle(frames.read_frame(text), socket.visitor, socket.line)
         except Problem as problem:
             socket.line.push(

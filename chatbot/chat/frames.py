@@ -64,6 +64,7 @@ ClientFrame: TypeAlias = (
 
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAMED_CLIENT = re.compile(r'"client_id"\s{0,3}:\s{0,3}"([A-Za-z0-9_-]{1,64})"')
 
 
 def read_frame(text: str) -> ClientFrame:
@@ -71,7 +72,7 @@ def read_frame(text: str) -> ClientFrame:
     try:
         frame = read_object(text, max_bytes=settings.CHAT_MAX_FRAME_BYTES)
     except NotStrict:
-        raise Problem("bad_frame") from None
+        raise Problem("bad_frame", client_id=client_id_in(text)) from None
     kind = frame.get("type")
     if not isinstance(kind, str):
         raise Problem("bad_frame")
@@ -92,14 +93,19 @@ def read_frame(text: str) -> ClientFrame:
             raise Problem("unknown_type")
 
 
+def client_id_in(text: str) -> str | None:
+    """Which message a frame that cannot be read was meant to be, if it shows."""
+    found = _NAMED_CLIENT.search(text)
+    return found[1] if found else None
+
+
 def _message(frame: Mapping[str, Any]) -> MessageSend:
     client_id, text = frame.get("client_id"), frame.get("text")
     if not isinstance(client_id, str) or not _CLIENT_ID.fullmatch(client_id):
         raise Problem("bad_message")
     if not isinstance(text, str):
         raise Problem("bad_message", client_id=client_id)
-    text = text.strip()
-    if not text:
+    if not text.strip():
         raise Problem("empty_message", client_id=client_id)
     if len(text) > settings.CHAT_MAX_MESSAGE_CHARACTERS:
         raise Problem("message_too_long", client_id=client_id)

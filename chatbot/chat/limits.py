@@ -102,17 +102,17 @@ class Patience:
         self._bad = 0
         self._excess = 0
 
-    def weigh(self, size: int, now: float) -> None:
+    def weigh(self, size: int, now: float, client_id: str | None) -> None:
         """Take a frame of ``size`` bytes, or refuse it."""
         if wait := self._frames.take(now):
             self._excess += 1
             if self._excess > MAX_EXCESS_FRAMES:
                 raise Dismissed(TOO_MANY)
-            raise Problem("too_many", retry_after=wait)
+            raise Problem("too_many", client_id=client_id, retry_after=wait)
         if size > FAR * settings.CHAT_MAX_FRAME_BYTES:
             raise Dismissed(FAR_TOO_LARGE)
         if size > settings.CHAT_MAX_FRAME_BYTES:
-            raise Problem("too_large")
+            raise Problem("too_large", client_id=client_id)
 
     def suffer(self, problem: Problem) -> None:
         """Note a refused frame; ``Dismissed`` when there have been too many."""

@@ -6,7 +6,13 @@ import { ChatSocket } from "./socket.js";
 const RESEND_AFTER = 6_000; // ms without an acknowledgement
 const RESUME_AGAIN = 3_000;
 // The same text would be refused again: the customer has to change it.
-const FINAL = new Set(["bad_message", "message_too_long", "empty_message", "too_large"]);
+const FINAL = new Set([
+  "bad_frame",
+  "bad_message",
+  "message_too_long",
+  "empty_message",
+  "too_large",
+]);
 
 export class Session {
   #socket;

@@ -834,3 +834,36 @@ async def test_while_the_database_is_away_a_page_is_told_to_come_again(
     monkeypatch.setattr(consumers, "admit", away)
     page = await browser.open(conversation)
     assert await page.hear() == {"type": "closed", "code": 1012}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('"half \\ud83d"', "bad_frame"),
+        ('"nothing \\u0000"', "bad_frame"),
+        (json.dumps("字" * 6000, ensure_ascii=False), "too_large"),
+    ],
+    ids=["half a character", "a NUL", "too large"],
+)
+async def test_a_page_learns_which_message_cannot_be_taken(
+    browser: Browser, world: World, conversation: Conversation, text: str, code: str
+) -> None:
+    """Or it would send the same again for ever."""
+    page = await browser.opened(conversation)
+    message = f'{{"type":"message.send","client_id":"m-1","text":{text}}}'
+    await page.send_text(message)
+    error = await page.hear()
+    assert (error["code"], error["client_id"]) == (code, "m-1")
+
+
+async def test_a_message_is_stored_as_it_was_written(
+    browser: Browser, world: World, conversation: Conversation
+) -> None:
+    text = "  我的手机号 13800138000\n\n订单 ＃O－204 呢？ "
+    world.plays(get_order("O-204"), *TWO_STEPS[1:])
+    page = await browser.opened(conversation)
+    await page.say(text)
+    assert (await page.hear_until("message"))["text"] == text
+    first = await in_database(conversation.messages.order_by("seq").first)
+    assert first is not None
+    assert first.text == text
