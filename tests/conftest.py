@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from django.conf import settings
-from django.db import connections
 
 from tests.cast import Person, person
 from tests.servers.postgres import PostgresServer
@@ -146,12 +143,4 @@ def _open_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """A test database ends without connections; the executor's threads keep theirs."""
     yield
-    everyone = threading.Barrier(settings.DATABASE_THREADS)
-
-    def let_go() -> None:
-        everyone.wait(timeout=30)
-        connections.close_all()
-
-    executor = database._executor()
-    for done in [executor.submit(let_go) for _ in range(settings.DATABASE_THREADS)]:
-        done.result()
+    database.close_threads()

@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from threading import Lock
+from threading import Barrier, Lock
 from typing import Generic, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,6 +22,26 @@ def _executor() -> ThreadPoolExecutor:
     # The bound of this pool is the bound of the process's database connections: each
     # thread keeps one, so there is no second pool to size.
     return ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
+
+
+def close_threads() -> None:
+    """End the threads with their connections; the next unit of work gets new ones.
+
+    Needed where the database under a running process is exchanged for another.
+    """
+    if not _executor.cache_info().currsize:
+        return
+    executor = _executor()
+    everyone = Barrier(settings.DATABASE_THREADS)
+
+    def let_go() -> None:
+        everyone.wait(timeout=30)
+        connections.close_all()
+
+    for done in [executor.submit(let_go) for _ in range(settings.DATABASE_THREADS)]:
+        done.result()
+    executor.shutdown(wait=True)
+    _executor.cache_clear()
 
 
 async def in_database(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -20,6 +20,7 @@ from django.contrib.auth.models import User
 from pydantic import ValidationError
 
 from tools.actions import performing, requests
+from tools.actions.faults import Fault, FaultyShop
 from tools.actions.models import ActionRequest
 from tools.actions.requests import RequestRefused
 from tools.backends import changing_backend
@@ -298,9 +299,20 @@ def _found(request_id: UUID) -> ActionRequest:
     return found
 
 
-async def perform(request_id: UUID, *, now: datetime) -> ActionRequest:
-    """Execute an approved request, one attempt further; see ``tools.actions``."""
-    return await performing.perform(request_id, shop=changing_backend(), now=now)
+async def perform(
+    request_id: UUID, *, now: datetime, fault: FaultyShop | None = None
+) -> ActionRequest:
+    """Execute an approved request, one attempt further; see ``tools.actions``.
+
+    ``fault`` puts a bad line in between, for measuring.
+    """
+    return await performing.perform(
+        request_id, shop=fault or changing_backend(), now=now
+    )
+
+
+def faulty_shop(fault: Fault | None) -> FaultyShop:
+    return FaultyShop(changing_backend(), fault)
 
 
 async def reconcile(request_id: UUID, *, now: datetime) -> ActionRequest:

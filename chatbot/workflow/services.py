@@ -23,6 +23,7 @@ from chatbot.workflow.audit import record_audit
 from chatbot.workflow.models import Event
 from chatbot.workflow.outbox import raise_alert, record_event
 from tools import gateway
+from tools.actions.faults import Fault, FaultyShop
 from tools.contracts import ActionKind, Actor, Json, Role, ToolCall
 from tools.database import in_database
 from tools.models import ActionRequest
@@ -193,7 +194,9 @@ def confirm(
         )
     except gateway.RequestRefused as refused:
         raise NotPossible(refused.reason) from None
-    announce(request, actor=f"customer:{actor.customer_id}", now=now)
+    amended = request.state == "proposed"
+    facts = ("action.amended",) if amended else None
+    announce(request, actor=f"customer:{actor.customer_id}", now=now, facts=facts)
     return request
 
 
@@ -256,11 +259,21 @@ def decide(
 # ---- executed
 
 
-async def carry_out(request_id: UUID, *, now: datetime) -> ActionRequest:
-    """Take an approved request one attempt further, and say what came of it."""
-    request = await gateway.perform(request_id, now=now)
+async def carry_out(
+    request_id: UUID, *, now: datetime, fault: FaultyShop | None = None
+) -> ActionRequest:
+    """Take an approved request one attempt further, and say what came of it.
+
+    ``fault`` puts a bad line between us and the shop, for measuring.
+    """
+    request = await gateway.perform(request_id, now=now, fault=fault)
     await in_database(announce, request, actor="workflow", now=now)
     return request
+
+
+def faulty_shop(fault: Fault | None) -> FaultyShop:
+    """The shop behind a bad line, for ``carry_out``."""
+    return gateway.faulty_shop(fault)
 
 
 async def carry_out_due() -> None:
@@ -340,6 +353,8 @@ def chain_of(request: ActionRequest) -> str:
     return str(request.conversation_id)
 
 
+# Facts that one request may meet more than once, each time another one.
+_AGAIN = {"action.finished": "state", "action.amended": "arguments_hash"}
 _FACTS: Mapping[str, Sequence[str]] = {
     "proposed": ("action.proposed",),
     "confirmed": ("action.confirmed",),
@@ -355,15 +370,21 @@ _FACTS: Mapping[str, Sequence[str]] = {
 
 
 @transaction.atomic
-def announce(request: ActionRequest, *, actor: str, now: datetime) -> None:
+def announce(
+    request: ActionRequest,
+    *,
+    actor: str,
+    now: datetime,
+    facts: Sequence[str] | None = None,
+) -> None:
     """Write event and audit entry of the state that a request has reached, once each.
 
     An unknown outcome also raises an alert: it is a dead letter, and a person's.
     """
-    for name in _FACTS.get(request.state, ()):
+    for name in _FACTS.get(request.state, ()) if facts is None else facts:
         key = f"{name}:{request.pk}"
-        if name == "action.finished":
-            key = f"{key}:{request.state}"
+        if name in _AGAIN:
+            key = f"{key}:{getattr(request, _AGAIN[name])}"
         if Event.objects.filter(key=key).exists():
             continue
         ids = {"request": str(request.pk)}
@@ -395,6 +416,7 @@ def announce(request: ActionRequest, *, actor: str, now: datetime) -> None:
 
 # ---- the card
 
+_MANY = frozenset({"items"})
 _ADDRESS = (
     "recipient",
     "phone",
@@ -443,6 +465,7 @@ def card_of(request: ActionRequest) -> dict[str, Any]:
                 "required": name in missing,
                 "value": request.arguments.get(name) or "",
                 "choices": shown.get("choices", {}).get(name, []),
+                "many": name in _MANY,
             }
             for name in open_fields(request)
         ],

@@ -109,6 +109,10 @@ def shown(preview: Preview) -> dict[str, Any]:
         "before": dict(preview.before),
         "after": dict(preview.after),
         "missing": list(preview.missing),
+        "choices": {
+            name: [{"value": one.value, "label": one.label} for one in choices]
+            for name, choices in preview.choices.items()
+        },
     }
 
 
@@ -145,6 +149,9 @@ def confirm(
 ) -> ActionRequest:
     """The customer agrees to exactly what the card showed.
 
+    Where what they filled in moves money that the card did not show, they are shown it
+    first: the request stays proposed, under another hash.
+
     ``preview`` is a fresh one, with what the customer filled in on the card. Where
     nobody else need agree, the request is approved by policy at once.
     """
@@ -161,6 +168,11 @@ def confirm(
     if preview.missing:
         raise RequestRefused("incomplete")
     amount = preview.amount.minor if preview.amount else None
+    if (request.preview.get("direction"), request.amount) != (
+        preview.direction,
+        amount,
+    ):
+        return amend(request, preview=preview, now=now)
     needed = approvals_needed(request.policy, amount)
     confirmed = move(
         request,
@@ -175,6 +187,25 @@ def confirm(
     )
     if confirmed and not needed:
         move(request, RequestState.APPROVED, now=now, approved_at=now)
+    return request
+
+
+def amend(request: ActionRequest, *, preview: Preview, now: datetime) -> ActionRequest:
+    """What was filled in on the card has changed its effect: it is shown anew.
+
+    Nobody has agreed to anything by that: the hash is another one.
+    """
+    arguments = dict(preview.arguments)
+    move(
+        request,
+        RequestState.PROPOSED,
+        now=now,
+        arguments=arguments,
+        arguments_hash=hash_of(request.kind, request.customer_id, arguments),
+        preview=shown(preview),
+        amount=preview.amount.minor if preview.amount else None,
+        currency=preview.amount.currency if preview.amount else "",
+    )
     return request
 
 

@@ -32,7 +32,8 @@ _GIVEN_UP = frozenset({_S.DECLINED, _S.EXPIRED, _S.WITHDRAWN})
 _OUTCOMES = frozenset({_S.SUCCEEDED, _S.REFUSED, _S.UNKNOWN})
 
 MOVES: Mapping[RequestState, frozenset[RequestState]] = {
-    _S.PROPOSED: frozenset({_S.CONFIRMED}) | _GIVEN_UP,
+    # Proposed again: the card was filled in and shows another effect.
+    _S.PROPOSED: frozenset({_S.PROPOSED, _S.CONFIRMED}) | _GIVEN_UP,
     _S.CONFIRMED: frozenset({_S.APPROVED}) | _GIVEN_UP,
     _S.APPROVED: frozenset({_S.EXECUTING, _S.REFUSED}) | _GIVEN_UP,
     _S.EXECUTING: frozenset({_S.EXECUTING, _S.RETRY_WAIT}) | _OUTCOMES,

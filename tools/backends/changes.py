@@ -11,6 +11,14 @@ from tools.contracts import ActionKind, Json
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that may be picked on a card; ``label`` is what people read."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """Whether a change may be made now, and exactly what it would do.
 
@@ -18,6 +26,7 @@ class Preview:
     customer can give. ``arguments`` are canonical: what is frozen, hashed and executed.
     ``amount`` goes to the customer (``refund``) or comes from them (``charge``).
     ``before`` and ``after`` are what the customer would see change, by name.
+    ``choices`` are what a missing argument may be.
     """
 
     eligible: bool
@@ -30,6 +39,7 @@ class Preview:
     items: Sequence[str] = ()
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from tools.backends.base import Money
-from tools.backends.changes import Preview
+from tools.backends.changes import Choice, Preview
 from tools.backends.store.ledger import balance_of, paid_less_refunded, pay, refund
 from tools.backends.store.models import (
     Address,
@@ -138,6 +138,7 @@ def _cancel(request: Request) -> Plan:
             items=_titles(order.lines.all()),
             before={"status": order.status},
             after={"status": OrderStatus.CANCELLED},
+            choices={"reason": [Choice(one, one) for one in CANCEL_REASONS]},
         ),
         apply,
     )
@@ -257,9 +258,21 @@ def _change_payment(request: Request) -> Plan:
             direction="charge",
             before={"payment_method": str(old)},
             after={"payment_method": str(new)} if new else {},
+            choices={
+                "payment_method": [
+                    one for one in _methods(request.customer) if one.value != old.pk
+                ]
+            },
         ),
         apply,
     )
+
+
+def _methods(customer: Customer) -> list[Choice]:
+    return [
+        Choice(method.pk, str(method))
+        for method in customer.payment_methods.order_by("id")
+    ]
 
 
 def _must_cover(method: PaymentMethod, amount: int) -> None:
@@ -281,7 +294,7 @@ def _swaps(request: Request, order: Order) -> list[_Swap]:
 
     An item may be named that stays as it is, beside others that change.
     """
-    olds, news = request.texts("items"), request.texts("new_items")
+    olds, news = _pairs(request)
     if not olds or len(olds) != len(news):
         return []
     lines = _lines_of(order, olds)
@@ -297,6 +310,35 @@ def _swaps(request: Request, order: Order) -> list[_Swap]:
             raise Refusal("not_available")
         swaps.append(_Swap(line, wanted))
     return swaps
+
+
+# Between an item and what it is to become, as it is picked on a card.
+BECOMES = ">"
+
+
+def _pairs(request: Request) -> tuple[list[str], list[str]]:
+    """What is to become what: as two lists, or as pairs in one."""
+    olds, news = request.texts("items"), request.texts("new_items")
+    if not news and all(BECOMES in one for one in olds):
+        pairs = [one.split(BECOMES, 1) for one in olds]
+        return [old for old, _ in pairs], [new for _, new in pairs]
+    return olds, news
+
+
+def _swap_choices(order: Order) -> list[Choice]:
+    """Every other variant in stock of what was bought."""
+    return [
+        Choice(
+            f"{line.item_id}{BECOMES}{one.pk}",
+            f"{line.title}: {_options(line.options)} → {_options(one.options)}",
+        )
+        for line in order.lines.order_by("id").select_related("variant")
+        if line.variant is not None
+        for one in Variant.objects.filter(
+            product_id=line.variant.product_id, available=True
+        ).order_by("id")
+        if one.pk != line.item_id
+    ]
 
 
 def _lines_of(order: Order, item_ids: Sequence[str]) -> list[OrderLine]:
@@ -327,6 +369,7 @@ def _swap_preview(
     request: Request, order: Order, swaps: Sequence[_Swap], method: PaymentMethod | None
 ) -> Preview:
     difference = _difference(swaps)
+    olds, news = _pairs(request)
     missing = ["items"] * (not swaps) + ["payment_method"] * (method is None)
     return Preview(
         eligible=True,
@@ -334,8 +377,8 @@ def _swap_preview(
         subject=order.number_key,
         arguments={
             "order_id": order.number,
-            "items": list(request.texts("items")),
-            "new_items": list(request.texts("new_items")),
+            "items": [*olds],
+            "new_items": [*news],
             "payment_method": method.id if method else "",
         },
         amount=Money(abs(difference), order.currency) if difference else None,
@@ -344,6 +387,10 @@ def _swap_preview(
         before={f"{s.line.title} {s.line.pk}": _options(s.line.options) for s in swaps},
         after={
             f"{s.line.title} {s.line.pk}": _options(s.wanted.options) for s in swaps
+        },
+        choices={
+            "items": _swap_choices(order),
+            "payment_method": _methods(request.customer),
         },
     )
 
@@ -441,6 +488,14 @@ def _return_items(request: Request) -> Plan:
             items=_titles(lines),
             before={"status": order.status},
             after={"status": OrderStatus.RETURNING},
+            choices={
+                "items": [
+                    Choice(line.item_id, f"{line.title} {_options(line.options)}")
+                    for line in order.lines.order_by("id")
+                    for _ in range(line.quantity)
+                ],
+                "payment_method": _methods(request.customer),
+            },
         ),
         apply,
     )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from chatbot.evals import answers, questions
+from chatbot.evals import answers, questions, retail
 
 
 class Evaluation(Protocol):
@@ -23,6 +23,7 @@ class Evaluation(Protocol):
 EVALUATIONS: dict[str, Evaluation] = {
     "questions": questions,
     "answers": answers,
+    "retail": retail,
 }
 
 

@@ -1,0 +1,34 @@
+"""A database of its own for an evaluation, gone when it ends."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connections
+from django.test.utils import setup_databases, teardown_databases
+
+from tools.database import close_threads
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """Migrated and empty, beside the real one and on the same server; no row is shared.
+
+    SQLite's is a file: in memory its threads would share one cache and fail.
+    """
+    with tempfile.TemporaryDirectory(prefix="waybill-scratch-") as folder:
+        for alias in connections:
+            connection = connections[alias]
+            if connection.vendor == "sqlite":
+                name = str(Path(folder) / f"{alias}.sqlite3")
+                connection.settings_dict["TEST"]["NAME"] = name
+        close_threads()
+        made = setup_databases(verbosity=0, interactive=False, serialized_aliases=())
+        try:
+            yield
+        finally:
+            close_threads()
+            teardown_databases(made, verbosity=0)
