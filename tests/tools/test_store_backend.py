@@ -14,6 +14,7 @@ from tools.backends.store import backend as store
 from tools.backends.store.backend import StoreBackend
 from tools.backends.store.models import Carrier, Order, Parcel, TrackingEvent
 from tools.backends.store.seeding.shop import seed_the_named
+from tools.database import in_database
 from tools.errors import BadResult
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,26 +59,30 @@ def test_an_order_costs_the_same_queries_however_much_is_in_it() -> None:
 
 
 async def test_a_status_that_is_none_is_a_bad_result() -> None:
-    await Order.objects.filter(number="O-204").aupdate(status="on its way, trust me")
+    await in_database(Order.objects.filter(number="O-204").update, status="trust me")
     with pytest.raises(BadResult, match="OrderStatus"):
         await StoreBackend().get_order(LIN, "O-204")
 
 
 async def test_an_event_keeps_the_time_zone_of_its_place() -> None:
-    await TrackingEvent.objects.aupdate(time_zone="America/New_York")
+    await in_database(TrackingEvent.objects.update, time_zone="America/New_York")
     shipment = await StoreBackend().track(LIN, "N-88")
     assert shipment is not None
     assert {str(event.at.tzinfo) for event in shipment.events} == {"America/New_York"}
-    await TrackingEvent.objects.aupdate(time_zone="Middle-earth/Shire")
+    await in_database(TrackingEvent.objects.update, time_zone="Middle-earth/Shire")
     again = await StoreBackend().track(LIN, "N-88")
     assert again is not None
     assert [event.at for event in again.events] == [one.at for one in shipment.events]
 
 
 async def test_the_newest_parcel_of_a_number_used_twice_is_meant() -> None:
-    newer = await Order.objects.aget(number="O-205")
-    await Parcel.objects.acreate(
-        order=newer, carrier_id="sf", tracking_number="n 88", status="pending"
+    newer = await in_database(Order.objects.get, number="O-205")
+    await in_database(
+        Parcel.objects.create,
+        order=newer,
+        carrier_id="sf",
+        tracking_number="n 88",
+        status="pending",
     )
     shipment = await StoreBackend().track(LIN, "N-88")
     assert shipment is not None
@@ -124,7 +129,7 @@ def test_every_carriers_own_page_is_trusted_and_the_number_quoted(code: str) -> 
 
 
 async def test_a_carrier_without_a_page_gives_no_link() -> None:
-    await Carrier.objects.filter(code="sf").aupdate(tracking_url="")
+    await in_database(Carrier.objects.filter(code="sf").update, tracking_url="")
     shipment = await StoreBackend().track(LIN, "N-88")
     assert shipment is not None
     assert shipment.tracking_url is None
