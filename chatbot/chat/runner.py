@@ -22,7 +22,13 @@ from chatbot.chat import ending
 from chatbot.chat.journal import Entries, LeaseLost, Written, journal
 from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run
 from chatbot.chat.models import Message, Speaker, Step
-from chatbot.chat.rebuild import Basis, new_run, rebuild_run, unread_messages
+from chatbot.chat.rebuild import (
+    Basis,
+    Said,
+    new_run,
+    rebuild_run,
+    unread_messages,
+)
 from chatbot.chat.stored import numbers_in, step_row
 from chatbot.chat.stream import stream
 from chatbot.react.endings import broken
@@ -158,7 +164,7 @@ class Execution:
         if basis.cancelled:
             self.signals.stop_with(StopReason.CANCELLED)
 
-    def _offer(self, messages: list[Message]) -> None:
+    def _offer(self, messages: list[Said]) -> None:
         for message in messages:
             self._offered.append(message.seq)
             self.signals.messages.append(message.text)
