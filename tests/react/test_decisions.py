@@ -274,3 +274,11 @@ def test_an_endpoint_that_gives_every_call_one_id_is_put_up_with() -> None:
     run = play(model)
     assert run.stop_reason is StopReason.ANSWERED
     assert len({event.call.id for event in run.of(Acted)}) == 2
+
+
+def test_beside_a_card_nothing_says_that_the_change_is_not_possible() -> None:
+    shop = Shop({"cancel_order:O204": {"eligible": True, "order_id": "O-204"}})
+    model = ScriptedModel(call("cancel_order", order_id="O-204"))
+    run = play(model, "Cancel O-204", shop=shop)
+    assert run.stop_reason is StopReason.AWAITING_APPROVAL
+    assert "cannot" not in run.end.answer
