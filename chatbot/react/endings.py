@@ -12,6 +12,7 @@ from datetime import datetime
 
 from chatbot.react import outcomes
 from chatbot.react import state as known
+from chatbot.react.regret import regret
 from chatbot.react.types import (
     AskCustomer,
     Coverage,
@@ -262,12 +263,18 @@ def _answer(
         )
         return told, stop.coverage or Coverage()
     slots = outcomes.slots_so_far(state, rules)
+    if stop.reason is StopReason.AWAITING_APPROVAL:
+        # The card tells what would be done; "I cannot do that myself" is untrue of it.
+        slots = tuple(slot for slot in slots if slot.need not in _ON_THE_CARD)
     if stop.reason in _TELLS_ONLY_FINDINGS:
         slots = tuple(slot for slot in slots if slot.state is not SlotState.OPEN)
     found = outcomes.told_by_code(slots, state)
     # Its claims tie what is told to the observations that prove it.
     claims = outcomes.check(found, state, rules).claims if found else ()
-    answer = _joined(language, ending.opening[language], found, closing)
+    opening = ending.opening[language]
+    if stop.reason is StopReason.HANDED_OVER:
+        opening = regret(known.question_of(state))
+    answer = _joined(language, opening, found, closing)
     return answer, Coverage(outcomes.slots_so_far(state, rules), claims)
 
 

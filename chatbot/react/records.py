@@ -20,6 +20,7 @@ class ParcelRecord:
     carrier: str = ""
     status: str = ""
     place: str = ""
+    last_event_at: datetime | None = None
     estimated_delivery_at: datetime | None = None
     delivered_at: datetime | None = None
     was_tracked: bool = False
@@ -39,6 +40,7 @@ class OrderRecord:
     """Times are in the customer's zone; what was not observed is empty or None.
 
     ``has_shipped``: something of it has left, whatever the order's own status says.
+    ``unnumbered`` counts its parcels without a tracking number.
     """
 
     order_id: str
@@ -52,12 +54,14 @@ class OrderRecord:
     parcels: tuple[ParcelRecord, ...] = ()
     refunds: tuple[RefundRecord, ...] = ()
     has_shipped: bool = False
+    unnumbered: int = 0
 
 
 def order_record(evidence: Evidence, order: str) -> OrderRecord:
     """The record of a canonical order number; all but empty where nothing was seen."""
     facts = evidence.about(Subject(order))
     own = [fact for fact in facts if _is_own(fact)]
+    numbers = evidence.parcels_of(order)
     return OrderRecord(
         order_id=evidence.spelling.get(order, order),
         status=_text(own, "status"),
@@ -67,12 +71,10 @@ def order_record(evidence: Evidence, order: str) -> OrderRecord:
         delivered_at=_time(own, "delivered_at", evidence),
         cancelled_at=_time(own, "cancelled_at", evidence),
         total=_money(own, "total"),
-        parcels=tuple(
-            parcel_record(evidence, order, tracking)
-            for tracking in evidence.parcels_of(order)
-        ),
+        parcels=tuple(parcel_record(evidence, order, tracking) for tracking in numbers),
         refunds=tuple(_refunds(facts, evidence)),
         has_shipped=proof_of(State.SHIPPED, negated=False, facts=facts) is not None,
+        unnumbered=max(0, _parcel_rows(facts) - len(numbers)),
     )
 
 
@@ -88,10 +90,16 @@ def parcel_record(evidence: Evidence, order: str | None, tracking: str) -> Parce
         carrier=_text(facts, "carrier_name"),
         status=_text(tracked, "status") or _text(facts, "status"),
         place=_text(tracked, "place"),
+        last_event_at=_time(tracked, "last_event_at", evidence),
         estimated_delivery_at=_time(tracked, "estimated_delivery_at", evidence),
         delivered_at=_time(tracked, "delivered_at", evidence),
         was_tracked=bool(tracked),
     )
+
+
+def _parcel_rows(facts: Iterable[Fact]) -> int:
+    rows = {fact.path.partition(".")[0] for fact in facts if fact.tool == "get_order"}
+    return sum(row.startswith("parcels[") for row in rows)
 
 
 def _refunds(facts: Iterable[Fact], evidence: Evidence) -> Iterable[RefundRecord]:

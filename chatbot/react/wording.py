@@ -1,7 +1,8 @@
 """Facts and slots in sentences: what was found, what was not, from where, as of when.
 
-Used by the offline model and by the loop's honest endings. Everything said here passes
-``answer_covers_question()`` as far as it goes: a test holds the two together.
+The loop's honest endings tell slots, the offline model tells orders: both out of one
+``Page``. Everything said here passes ``answer_covers_question()`` as far as it goes: a
+test holds the two together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from typing import Any, assert_never
 from chatbot.react import words_en, words_zh
 from chatbot.react.facts import canonical
 from chatbot.react.grounding.evidence import Evidence, zone_of
-from chatbot.react.records import OrderRecord, order_record, parcel_record
+from chatbot.react.records import (
+    OrderRecord,
+    ParcelRecord,
+    order_record,
+    parcel_record,
+)
 from chatbot.react.types import Slot, SlotState
 from chatbot.understanding.needs import Language, Need
 from tools.contracts import Json, Observation, ObservationStatus
@@ -33,9 +39,10 @@ def answer_from_slots(
 ) -> str:
     """The whole answer: each filled slot told, each other one admitted, and the time
     and source of what is said. "" where there are no slots."""
-    page = _Page(observations, language, time_zone)
+    page = Page(observations, language, time_zone)
     for order in dict.fromkeys(slot.order for slot in slots):
         page.tell([slot for slot in slots if slot.order == order])
+    page.as_of()
     return page.text()
 
 
@@ -43,8 +50,9 @@ def orders_listed(
     observation: Observation, *, language: Language, time_zone: str
 ) -> str:
     """The customer's orders from a ``list_my_orders`` that was ok."""
-    page = _Page([observation], language, time_zone)
+    page = Page([observation], language, time_zone)
     page.list_orders(observation)
+    page.as_of()
     return page.text()
 
 
@@ -52,7 +60,7 @@ def articles_quoted(
     observation: Observation, *, language: Language, time_zone: str
 ) -> str:
     """What the first fitting help article says, with its link."""
-    page = _Page([observation], language, time_zone)
+    page = Page([observation], language, time_zone)
     page.quote(observation)
     return page.text()
 
@@ -63,8 +71,8 @@ def as_clock(moment: datetime, *, language: Language, time_zone: str) -> str:
     return str(_WORDS[language].clock(here, here))
 
 
-class _Page:
-    """Sentences in the making, and which observations they rest on."""
+class Page:
+    """An answer in the making: its paragraphs, and which observations they rest on."""
 
     def __init__(
         self, observations: Sequence[Observation], language: Language, time_zone: str
@@ -72,33 +80,88 @@ class _Page:
         self.evidence = Evidence(observations, zone_of(time_zone))
         self.words = _WORDS[language]
         self.now = self.evidence.now or datetime.now(UTC)
-        self.lines: list[str] = []
-        self.used: dict[str, None] = {}
+        self._paragraphs: list[list[str]] = [[]]
+        self._said: set[str] = set()
+        self._used: dict[str, None] = {}
 
     def text(self) -> str:
-        said = [line for line in dict.fromkeys(self.lines) if line]
-        if not said:
-            return ""
-        block = "\n" if any("\n" in line for line in said) else str(self.words.GAP)
-        return block.join([*said, *self._as_of()])
+        blocks = (
+            # A list stands on lines of its own.
+            ("\n" if any("\n" in line for line in lines) else str(self.words.GAP)).join(
+                lines
+            )
+            for lines in self._paragraphs
+            if lines
+        )
+        return "\n".join(blocks)
 
-    def _as_of(self) -> Iterable[str]:
-        used = [self.evidence.by_id[key] for key in self.used]
-        used = [one for one in used if one.status is ObservationStatus.OK]
-        facts = [one for one in used if one.tool != "search_help"]
+    @property
+    def tells_something(self) -> bool:
+        return bool(self._said)
+
+    def say(self, line: str, *observation_ids: str | None) -> None:
+        """Add a sentence, once, and what it rests on."""
+        if line and line not in self._said:
+            self._said.add(line)
+            self._paragraphs[-1].append(line)
+        self._used.update(dict.fromkeys(key for key in observation_ids if key))
+
+    def new_paragraph(self) -> None:
+        self._paragraphs.append([])
+
+    def as_of(self) -> None:
+        """Say from where the facts so far are, and when that was; help has no date."""
+        used = [self.evidence.by_id[key] for key in self._used]
+        facts = [
+            one
+            for one in used
+            if one.status is ObservationStatus.OK and one.tool != "search_help"
+        ]
         if not facts:
             return
         latest = max(one.observed_at for one in facts).astimezone(self.evidence.zone)
         sources = list(dict.fromkeys(self._source(one.source) for one in facts))
-        yield self.words.as_of(latest, self.now, sources)
+        self.say(self.words.as_of(latest, self.now, sources))
 
     def _source(self, source: str) -> str:
         known: Mapping[str, str] = self.words.SOURCES
         return known.get(source.partition(":")[0], known["shop"])
 
-    def say(self, line: str, *observation_ids: str | None) -> None:
-        self.lines.append(line)
-        self.used.update(dict.fromkeys(key for key in observation_ids if key))
+    # ---- orders and parcels
+
+    def record(self, order_id: str) -> OrderRecord:
+        """What is known of an order, as anyone writes its number."""
+        return order_record(self.evidence, canonical(order_id) or order_id)
+
+    def parcel(self, order_id: str | None, tracking_id: str) -> ParcelRecord:
+        tracking = canonical(tracking_id) or tracking_id
+        return parcel_record(self.evidence, canonical(order_id), tracking)
+
+    def failed(
+        self,
+        need: Need,
+        observation: Observation,
+        *,
+        order: str | None = None,
+        tracking: str | None = None,
+    ) -> None:
+        """Admit a lookup without a result: unknown, or not there."""
+        if observation.status is ObservationStatus.NOT_FOUND:
+            self.say(self.words.not_found(self.words.subject(order, tracking)))
+            return
+        what = self.words.asked(need, order, tracking)
+        if observation.status is ObservationStatus.DENIED:
+            self.say(self.words.denied(what))
+        else:
+            self.say(self.words.failed(what, self._source(observation.source)))
+
+    def say_list(self, records: Iterable[OrderRecord]) -> None:
+        """Name orders, each in a line of its own."""
+        for record in records:
+            self.new_paragraph()
+            self.say(f"- {self.words.listed(record, self.now)}")
+
+    # ---- slots
 
     def tell(self, slots: Sequence[Slot]) -> None:
         """All that is known and asked of one order."""
@@ -185,7 +248,7 @@ class _Page:
             self.say(self.words.tracking(record), slot.observation_id)
         elif record is not None and not record.parcels and record.status:
             self.say(self.words.order(record, self.now), slot.observation_id)
-            self.say(self.words.no_field(what))
+            self.say(self._nothing_to_follow(slot, record, what))
         elif (tracking := canonical(slot.tracking_id)) is not None:
             order = canonical(record.order_id) if record else None
             parcel = parcel_record(self.evidence, order, tracking)
@@ -196,6 +259,13 @@ class _Page:
                 self.say(self.words.no_place(parcel))
         else:
             self.say(self.words.no_field(what))
+
+    def _nothing_to_follow(self, slot: Slot, record: OrderRecord, what: str) -> str:
+        if slot.need is Need.LOCATION and record.status == "shipped":
+            return str(self.words.tracking(record))
+        if slot.need is Need.ETA:
+            return str(self.words.no_arrival(record.order_id))
+        return str(self.words.no_field(what))
 
     def _open(self, slot: Slot) -> None:
         if slot.need is Need.HUMAN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from chatbot.react.facts import Money
 from chatbot.react.records import OrderRecord, ParcelRecord, RefundRecord
@@ -74,10 +74,15 @@ def _not_yet(record: OrderRecord) -> str:
 
 
 def _on(moment: datetime | None, now: datetime) -> str:
-    return f" on {day(moment, now)}" if moment else ""
+    return f" on {clock(moment, now)}" if moment else ""
 
 
 def tracking(record: OrderRecord) -> str:
+    if not record.parcels and record.status == "shipped":
+        return (
+            f"The shop's record holds no tracking number for {record.order_id}, "
+            "so I cannot see where it is."
+        )
     if not record.parcels:
         return f"There is no tracking number for order {record.order_id} yet."
     numbers = " and ".join(one.tracking_id for one in record.parcels)
@@ -87,13 +92,24 @@ def tracking(record: OrderRecord) -> str:
     return f"The tracking numbers of order {record.order_id} are {numbers}."
 
 
+def several_parcels(record: OrderRecord) -> str:
+    count = len(record.parcels) + record.unnumbered
+    missing = (
+        f"; the record holds no tracking number for {record.unnumbered} of them"
+        if record.unnumbered
+        else ""
+    )
+    return f"Order {record.order_id} travels in {count} parcels{missing}."
+
+
 def _with(parcel: ParcelRecord) -> str:
     return f" ({parcel.carrier})" if parcel.carrier else ""
 
 
 def parcel(record: ParcelRecord, now: datetime) -> str:
-    name = f"Parcel {record.tracking_id}"
-    place = f", now at {record.place}" if record.place else ""
+    number = record.tracking_id
+    name = f"Parcel {number}{_with(record)}"
+    place = _latest(record, now)
     match record.status:
         case "pending":
             return f"{name} is waiting for the carrier{place}."
@@ -104,16 +120,49 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "out_for_delivery":
             return f"{name} is out for delivery{place}."
         case "delivered":
-            return f"{name} was delivered{_on(record.delivered_at, now)}."
+            at = f" (in {record.place})" if record.place else ""
+            return f"{name} was delivered{_on(record.delivered_at, now)}{at}."
         case "delivery_failed":
-            number = record.tracking_id
             return f"The last delivery attempt for parcel {number} failed{place}."
         case "returning":
             return f"{name} is on its way back{place}."
         case "returned":
             return f"{name} has been returned{place}."
         case _:
-            return f"The carrier does not say where parcel {record.tracking_id} is."
+            return f"The carrier does not say where parcel {number} is."
+
+
+def _latest(record: ParcelRecord, now: datetime) -> str:
+    at = f" ({clock(record.last_event_at, now)})" if record.last_event_at else ""
+    return f"; its latest place is {record.place}{at}" if record.place else ""
+
+
+def standstill(record: ParcelRecord, now: datetime) -> str:
+    """Since when nothing was heard of a parcel; "" where that is not long."""
+    if record.last_event_at is None or now - record.last_event_at < LONG_SILENCE:
+        return ""
+    at = clock(record.last_event_at, now)
+    return (
+        f"The latest scan of parcel {record.tracking_id} is that of {at}, "
+        f"{_ago(record.last_event_at, now)}; there is none since."
+    )
+
+
+def waiting(record: OrderRecord, now: datetime) -> str:
+    """Since when a paid order has been waiting for its dispatch."""
+    if record.paid_at is None:
+        return ""
+    paid, ago = clock(record.paid_at, now), _ago(record.paid_at, now)
+    return f"Order {record.order_id} was paid on {paid}, {ago}."
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    """Days as the calendar counts them, hours within one day."""
+    days = (now.date() - moment.date()).days
+    if now - moment >= timedelta(days=1):
+        return f"{days} days ago" if days > 1 else "1 day ago"
+    hours = round((now - moment).total_seconds() / 3600)
+    return f"{hours} hours ago" if hours > 1 else "1 hour ago"
 
 
 def no_place(record: ParcelRecord) -> str:
@@ -128,9 +177,16 @@ def arrival(record: ParcelRecord, now: datetime) -> str:
         return ""
     if record.delivered_at:
         return f"{name} is reported as delivered{_on(record.delivered_at, now)}."
+    if record.estimated_delivery_at and record.estimated_delivery_at < now:
+        expected = day(record.estimated_delivery_at, now)
+        return f"{name} was expected on {expected}, which has passed."
     if record.estimated_delivery_at:
-        return f"{name} is expected on {day(record.estimated_delivery_at, now)}."
+        return f"{name} is expected on {clock(record.estimated_delivery_at, now)}."
     return f"The carrier gives no arrival date for parcel {record.tracking_id} yet."
+
+
+def no_arrival(order_id: str) -> str:
+    return f"There is no estimated delivery date for order {order_id} so far."
 
 
 def refund(record: RefundRecord, order_id: str, now: datetime) -> str:
@@ -224,6 +280,16 @@ def action(need: Need) -> str:
     return f"I cannot {done} myself; if you like, I can bring in a person for that."
 
 
+def option(action: str, order_id: str) -> str:
+    """What the shop says can still be done with an order; "" where it is no choice."""
+    return {
+        "cancel_order": f"If you would rather not wait, order {order_id} can still be "
+        "cancelled.",
+        "return_items": f"Order {order_id} is within the time for returns, so its "
+        "items can be returned.",
+    }.get(action, "")
+
+
 def person() -> str:
     return "If you would like to speak to a person, just say so."
 
@@ -231,14 +297,14 @@ def person() -> str:
 def orders(records: list[OrderRecord], total: int, now: datetime) -> str:
     if not records:
         return "There are no orders in your account yet."
-    lines = [f"- {_listed(record, now)}" for record in records]
+    lines = [f"- {listed(record, now)}" for record in records]
     head = f"You have {total} orders" if total != 1 else "You have one order"
     if total > len(records):
         head += f"; these are the latest {len(records)}"
     return "\n".join([f"{head}:", *lines])
 
 
-def _listed(record: OrderRecord, now: datetime) -> str:
+def listed(record: OrderRecord, now: datetime) -> str:
     placed = f", placed on {day(record.placed_at, now)}" if record.placed_at else ""
     total = f", {money(record.total)}" if record.total else ""
     status = _STATUS.get(record.status, "status unknown")
@@ -275,5 +341,6 @@ def as_of(moment: datetime, now: datetime, sources: list[str]) -> str:
     return f"This is what {' and '.join(sources)} {verb} as of {clock(moment, now)}."
 
 
+LONG_SILENCE = timedelta(days=2)
 SOURCES = {"shop": "the shop", "carrier": "the carrier", "help": "our help centre"}
 GAP = " "

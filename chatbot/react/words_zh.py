@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from chatbot.react.facts import Money
 from chatbot.react.records import OrderRecord, ParcelRecord, RefundRecord
@@ -56,10 +56,12 @@ def _not_yet(record: OrderRecord) -> str:
 
 
 def _on(moment: datetime | None, now: datetime) -> str:
-    return f"于{day(moment, now)}" if moment else ""
+    return f"于 {clock(moment, now)} " if moment else ""
 
 
 def tracking(record: OrderRecord) -> str:
+    if not record.parcels and record.status == "shipped":
+        return f"店铺的记录里没有 {record.order_id} 的运单号，所以查不到它的位置。"
     if not record.parcels:
         return f"订单 {record.order_id} 暂时没有运单号。"
     numbers = "、".join(one.tracking_id for one in record.parcels)
@@ -70,13 +72,23 @@ def tracking(record: OrderRecord) -> str:
     return f"订单 {record.order_id} 有 {count} 个包裹，运单号是 {numbers}。"
 
 
+def several_parcels(record: OrderRecord) -> str:
+    count = len(record.parcels) + record.unnumbered
+    missing = (
+        f"，其中 {record.unnumbered} 个在记录里没有运单号" if record.unnumbered else ""
+    )
+    return f"订单 {record.order_id} 分 {count} 个包裹{missing}。"
+
+
 def _with(parcel: ParcelRecord) -> str:
     return f"（{parcel.carrier}）" if parcel.carrier else ""
 
 
 def parcel(record: ParcelRecord, now: datetime) -> str:
-    name = f"包裹 {record.tracking_id} "
-    place = f"，目前在{_spaced(record.place)}" if record.place else ""
+    number = record.tracking_id
+    carrier = _with(record)
+    name = f"包裹 {number}{carrier}" if carrier else f"包裹 {number} "
+    place = _latest(record, now)
     match record.status:
         case "pending":
             return f"{name}还在等待快递揽收{place}。"
@@ -87,7 +99,8 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "out_for_delivery":
             return f"{name}正在派送中{place}。"
         case "delivered":
-            return f"{name}已{_on(record.delivered_at, now)}签收。"
+            at = f"（{record.place}）" if record.place else ""
+            return f"{name}已{_on(record.delivered_at, now)}签收{at}。"
         case "delivery_failed":
             return f"{name}最近一次派送失败{place}。"
         case "returning":
@@ -95,7 +108,35 @@ def parcel(record: ParcelRecord, now: datetime) -> str:
         case "returned":
             return f"{name}已退回{place}。"
         case _:
-            return f"快递系统没有显示包裹 {record.tracking_id} 的状态。"
+            return f"快递系统没有显示包裹 {number} 的状态。"
+
+
+def _latest(record: ParcelRecord, now: datetime) -> str:
+    at = f"（{clock(record.last_event_at, now)}）" if record.last_event_at else ""
+    return f"，最新位置是{_spaced(record.place)}{at}" if record.place else ""
+
+
+def standstill(record: ParcelRecord, now: datetime) -> str:
+    """Since when nothing was heard of a parcel; "" where that is not long."""
+    if record.last_event_at is None or now - record.last_event_at < LONG_SILENCE:
+        return ""
+    at, ago = clock(record.last_event_at, now), _ago(record.last_event_at, now)
+    return f"包裹 {record.tracking_id} 最新的物流记录停在 {at}（{ago}），之后没有更新。"
+
+
+def waiting(record: OrderRecord, now: datetime) -> str:
+    """Since when a paid order has been waiting for its dispatch."""
+    if record.paid_at is None:
+        return ""
+    paid, ago = clock(record.paid_at, now), _ago(record.paid_at, now)
+    return f"订单 {record.order_id} 的付款时间是 {paid}（{ago}）。"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    """Days as the calendar counts them, hours within one day."""
+    if now - moment >= timedelta(days=1):
+        return f"{(now.date() - moment.date()).days} 天前"
+    return f"{max(1, round((now - moment).total_seconds() / 3600))} 小时前"
 
 
 def _spaced(name: str) -> str:
@@ -113,9 +154,16 @@ def arrival(record: ParcelRecord, now: datetime) -> str:
         return ""
     if record.delivered_at:
         return f"{name}显示已{_on(record.delivered_at, now)}送达。"
+    if record.estimated_delivery_at and record.estimated_delivery_at < now:
+        expected = day(record.estimated_delivery_at, now)
+        return f"{name}原定的预计送达时间是{expected}，现在已经过了。"
     if record.estimated_delivery_at:
-        return f"{name}预计{day(record.estimated_delivery_at, now)}送达。"
+        return f"{name}预计 {clock(record.estimated_delivery_at, now)} 送达。"
     return f"快递暂时没有给出{name}的预计送达时间。"
+
+
+def no_arrival(order_id: str) -> str:
+    return f"订单 {order_id} 目前没有预计送达时间。"
 
 
 def refund(record: RefundRecord, order_id: str, now: datetime) -> str:
@@ -202,6 +250,14 @@ def action(need: Need) -> str:
     return f"我这边不能直接{done}，如果需要，可以为您转人工客服。"
 
 
+def option(action: str, order_id: str) -> str:
+    """What the shop says can still be done with an order; "" where it is no choice."""
+    return {
+        "cancel_order": f"如果不想再等，订单 {order_id} 现在还可以申请取消。",
+        "return_items": f"订单 {order_id} 的商品现在还可以申请退货。",
+    }.get(action, "")
+
+
 def person() -> str:
     return "如果需要人工客服，直接告诉我就好。"
 
@@ -209,14 +265,14 @@ def person() -> str:
 def orders(records: list[OrderRecord], total: int, now: datetime) -> str:
     if not records:
         return "您的账户下还没有订单。"
-    lines = [f"- {_listed(record, now)}" for record in records]
+    lines = [f"- {listed(record, now)}" for record in records]
     head = f"您一共有 {total} 个订单"
     if total > len(records):
         head += f"，最近的 {len(records)} 个是"
     return "\n".join([f"{head}：", *lines])
 
 
-def _listed(record: OrderRecord, now: datetime) -> str:
+def listed(record: OrderRecord, now: datetime) -> str:
     placed = f"，{day(record.placed_at, now)}下单" if record.placed_at else ""
     total = f"，{money(record.total)}" if record.total else ""
     return f"{record.order_id}：{_STATUS.get(record.status, '状态未知')}{placed}{total}"
@@ -241,12 +297,13 @@ def article(title: str, excerpt: str, url: str) -> str:
 
 
 def no_article() -> str:
-    return "帮助中心没有找到相关说明，我不便随意猜测。如果需要，可以为您转人工客服。"
+    return "帮助中心里没有这方面的文章，我不便随意猜测。如果需要，可以为您转人工客服。"
 
 
 def as_of(moment: datetime, now: datetime, sources: list[str]) -> str:
     return f"以上来自{'和'.join(sources)}，截至 {clock(moment, now)}。"
 
 
+LONG_SILENCE = timedelta(days=2)
 SOURCES = {"shop": "店铺系统", "carrier": "快递系统", "help": "帮助中心"}
 GAP = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from chatbot.understanding.kinds import Need, Question, Topic
+from chatbot.understanding.kinds import Ask, Need, Question, Topic
 from tools.contracts import canonical_number
 
 _LONGEST_FRAGMENT = 40
@@ -78,6 +78,25 @@ def merge_questions(questions: Sequence[Question]) -> Question:
         rejected_numbers=_unique(n for one in questions for n in one.rejected_numbers),
         bare_numbers=_unique(n for one in questions for n in one.bare_numbers),
         fragment=all(one.fragment for one in questions),
+        asks=_asks(questions, orders),
+    )
+
+
+def _asks(questions: Sequence[Question], orders: Sequence[str]) -> tuple[Ask, ...]:
+    """What each message asks of its own orders; empty where one names none."""
+    asking = [one for one in questions if one.needs != (Need.NONE,)]
+    if len(orders) < 2 or not all(one.order_numbers for one in asking):
+        return ()
+    needs: dict[str, set[Need]] = {}
+    for one in asking:
+        for order in one.order_numbers:
+            needs.setdefault(canonical_number(order), set()).update(one.needs_of(order))
+    found = [needs.get(canonical_number(order), set()) for order in orders]
+    if not all(found) or all(one == found[0] for one in found):
+        return ()
+    return tuple(
+        Ask(order, tuple(need for need in Need if need in asked))
+        for order, asked in zip(orders, found, strict=True)
     )
 
 

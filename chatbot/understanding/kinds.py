@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from tools.contracts import canonical_number
+
 Language: TypeAlias = Literal["zh", "en"]
 
 
@@ -52,6 +54,14 @@ class Topic(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked of one order, where a message asks different things of several."""
+
+    order: str
+    needs: tuple[Need, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What a message asks, before anything is looked up.
 
@@ -61,7 +71,8 @@ class Question:
     order"). ``rejected_numbers`` are those that the text says are not meant ("不是
     O-204"). ``bare_numbers`` are digits that may or may not be an order's ("and 205?").
     ``fragment`` says that the text asks nothing of its own and lives on what was asked
-    before.
+    before. ``asks`` parts the needs among the orders; where it is empty, everything is
+    asked of every order.
     """
 
     text: str
@@ -75,3 +86,12 @@ class Question:
     rejected_numbers: tuple[str, ...] = ()
     bare_numbers: tuple[str, ...] = ()
     fragment: bool = False
+    asks: tuple[Ask, ...] = ()
+
+    def needs_of(self, order: str) -> tuple[Need, ...]:
+        """What is asked of this order, as anyone writes its number."""
+        key = canonical_number(order)
+        for ask in self.asks:
+            if canonical_number(ask.order) == key:
+                return ask.needs
+        return self.needs

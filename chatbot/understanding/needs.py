@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from chatbot.understanding.classifier import probabilities
+from chatbot.understanding.clauses import asks_of
 from chatbot.understanding.decide import decide
 from chatbot.understanding.features import features
 from chatbot.understanding.followups import (
@@ -29,6 +31,11 @@ __all__ = [
 ]
 
 _NEED_NAMES = frozenset({"refund", *(need.value for need in Need)})
+# Money that was promised and is not there, beside a question about a refund.
+_NOT_THERE_YET = re.compile(
+    r"(?:还|一直|都|怎么|也)?没(?:有)?.{0,6}(?:到账|到|收到|退|给|见)|(?:多少|几|好多?)天了|多久了"
+    r"|\b(?:still|yet|not|never|nothing|havent|hasnt|didnt|waiting)\b"
+)
 _TOPIC_NAMES = frozenset(topic.value for topic in Topic)
 
 
@@ -59,6 +66,8 @@ def read_question(
     if fragment:
         needs = inherited_needs(earlier)
     topics = {Topic(name) for name in rules & _TOPIC_NAMES}
+    if Need.REFUND_STATUS in needs and _NOT_THERE_YET.search(plain):
+        topics.add(Topic.REFUND_LATE)
     if corrects(plain, names_order=names_order):
         topics.add(Topic.CORRECTION)
     named = bool(numbers.orders or numbers.tracking)
@@ -74,6 +83,7 @@ def read_question(
         rejected_numbers=numbers.rejected,
         bare_numbers=numbers.bare,
         fragment=fragment,
+        asks=asks_of(text, needs, numbers.orders),
     )
 
 

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from chatbot.assistant.proofs import PROOFS
 from chatbot.react.coverage import answer_covers_question, question_slots
 from chatbot.react.types import Background, SlotState
-from chatbot.react.wording import answer_from_slots, articles_quoted, orders_listed
+from chatbot.react.wording import (
+    Page,
+    answer_from_slots,
+    articles_quoted,
+    orders_listed,
+)
 from chatbot.understanding.needs import Language, Need, read_question
 from tests.react.world import NOW, failed, order, seen, shipment
 from tools.contracts import (
@@ -187,13 +192,15 @@ def test_an_answer_says_what_was_found_from_where_and_as_of_when() -> None:
         question=question, observations=found, proofs=PROOFS, background=background
     )
     assert answer_from_slots(slots, found, language="en", time_zone="Europe/Paris") == (
-        "Order O-204 shipped on 28 November. Parcel N-88 is in transit, now at Lyon"
-        " hub. This is what the shop and the carrier say as of 1 December, 10:32."
+        "Order O-204 shipped on 28 November, 09:00. Parcel N-88 (UPS) is in transit;"
+        " its latest place is Lyon hub (30 November, 23:15). This is what the"
+        " shop and the carrier say as of 1 December, 10:32."
     )
     assert answer_from_slots(
         slots, found, language="zh", time_zone="Asia/Shanghai"
     ) == (
-        "订单 O-204 已于11月28日发货。包裹 N-88 正在运输中，目前在 Lyon hub。"
+        "订单 O-204 已于 11月28日 16:00 发货。包裹 N-88（UPS）正在运输中，最新位置是"
+        " Lyon hub（12月1日 06:15）。"
         "以上来自店铺系统和快递系统，截至 12月1日 17:32。"
     )
 
@@ -254,3 +261,47 @@ def test_an_article_is_quoted_with_its_title_and_link() -> None:
         background=Background(),
     )
     assert coverage.passed, (coverage.unsupported, coverage.unanswered)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    ago=st.timedeltas(timedelta(minutes=1), timedelta(days=40)),
+    due=st.timedeltas(timedelta(days=-10), timedelta(days=10)),
+    language=st.sampled_from(["en", "zh"]),
+    zone=st.sampled_from(["Asia/Shanghai", "Europe/Paris", "America/New_York", "UTC"]),
+    status=st.sampled_from(["picked_up", "in_transit", "out_for_delivery"]),
+)
+def test_how_long_something_waits_is_reckoned_from_what_was_observed(
+    ago: timedelta, due: timedelta, language: Language, zone: str, status: str
+) -> None:
+    then = (NOW - ago).isoformat()
+    found = [
+        order(number=1),
+        shipment(
+            "N-88",
+            "O-204",
+            status,
+            "Lyon hub",
+            last_event_at=then,
+            estimated_delivery_at=(NOW + due).isoformat(),
+            number=2,
+        ),
+        order("O-205", "paid", [], number=3, paid_at=then),
+    ]
+    page = Page(found, language, zone)
+    parcel = page.parcel("O-204", "N-88")
+    page.say(page.words.parcel(parcel, page.now), "obs-2")
+    page.say(page.words.standstill(parcel, page.now))
+    page.say(page.words.arrival(parcel, page.now))
+    waiting = page.record("O-205")
+    page.say(page.words.order(waiting, page.now), "obs-3")
+    page.say(page.words.waiting(waiting, page.now))
+    page.as_of()
+    coverage = answer_covers_question(
+        page.text(),
+        question=read_question("O-204, O-205", language=language),
+        observations=found,
+        proofs=PROOFS,
+        background=Background(language=language, time_zone=zone),
+    )
+    assert not coverage.unsupported, (page.text(), coverage.unsupported)

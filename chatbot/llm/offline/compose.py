@@ -1,294 +1,228 @@
-"""An answer out of what was observed, sentence by sentence; nothing else goes in."""
+"""An answer out of what was observed: facts, then rules, then what can be done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-
+from chatbot.llm.offline import changes
+from chatbot.llm.offline.care import TROUBLE, WAITED, is_on_its_way
 from chatbot.llm.offline.phrases import Phrases, phrases_for
-from chatbot.llm.offline.seen import (
-    NOT_THERE,
-    Seen,
-    has_article,
-    rows,
-    text,
-    tracking_ids,
-)
+from chatbot.llm.offline.seen import Seen, has_article, rows, text, tracking_ids
 from chatbot.llm.offline.target import Target
-from chatbot.react.facts import parse_money, parse_time
-from chatbot.react.grounding.evidence import zone_of
+from chatbot.react import state as known
+from chatbot.react.records import OrderRecord
 from chatbot.react.types import AskCustomer, FinalAnswer, RunState
-from chatbot.understanding.needs import Language, Need, Question, Topic
-from tools.contracts import Json, Observation, ObservationStatus
+from chatbot.react.wording import Page
+from chatbot.understanding.needs import Need, Question, Topic
+from tools.contracts import Observation, ObservationStatus
 
-MAX_LISTED = 8
 _NOT_SHIPPED = frozenset({"unpaid", "paid", "packed"})
 _SETTLED = frozenset({"delivered", "cancelled", "returned", "refunded"})
 _PLACED = frozenset({Need.LOCATION, Need.ORDER_STATUS, Need.SHIPPED, Need.NONE})
-_WAITED = frozenset({Topic.LATE, Topic.NOT_RECEIVED, Topic.REFUND_LATE})
-_TROUBLE = frozenset(
-    {
-        Topic.DAMAGED,
-        Topic.MISSING_ITEM,
-        Topic.WRONG_ITEM,
-        Topic.DELIVERED_NOT_RECEIVED,
-        Topic.PAID_NO_ORDER,
-    }
+_RULES = frozenset({Need.POLICY, Need.INVOICE, Need.RETURN})
+_ABOUT_AN_ORDER = (
+    Need.ORDER_STATUS,
+    Need.SHIPPED,
+    Need.LOCATION,
+    Need.ETA,
+    Need.TRACKING_ID,
+    Need.REFUND_STATUS,
+    Need.CANCEL,
+    Need.CHANGE_ADDRESS,
 )
-_READS_HELP = frozenset({Need.POLICY, Need.INVOICE, Need.RETURN})
 
 
 def answer(state: RunState, seen: Seen, target: Target) -> FinalAnswer | AskCustomer:
     """The answer to the question from the observations; or what to ask instead."""
-    question = state.question
-    if question is None:
-        raise ValueError("the run has no question yet")
-    writer = _Writer(question, seen, target, state.background.time_zone)
-    sentences = list(writer.sentences())
-    if not sentences:
-        return AskCustomer(phrases_for(question.language).not_understood)
-    joint = "" if question.language == "zh" else " "
-    return FinalAnswer(joint.join(one for one in sentences if one))
+    writer = _Writer(state, seen, target)
+    writer.write()
+    if not writer.page.tells_something:
+        return AskCustomer(writer.say.not_understood)
+    return FinalAnswer(writer.page.text())
 
 
-def sympathy(question: Question) -> str:
-    """A word of regret where the question tells of trouble; else ""."""
-    say = phrases_for(question.language)
-    if question.topics & _TROUBLE:
-        return say.sorry_trouble
-    return say.sorry_late if question.topics & _WAITED else ""
+def ask_which(state: RunState, seen: Seen, target: Target) -> AskCustomer:
+    """The question which order is meant, with what tells the choices apart."""
+    writer = _Writer(state, seen, target)
+    writer.ask()
+    return AskCustomer(writer.page.text(), target.choices)
 
 
 class _Writer:
-    def __init__(
-        self, question: Question, seen: Seen, target: Target, time_zone: str
-    ) -> None:
-        self.question = question
+    def __init__(self, state: RunState, seen: Seen, target: Target) -> None:
+        self.question: Question = known.question_of(state)
         self.seen = seen
         self.target = target
-        self.zone = zone_of(time_zone)
-        self.say: Phrases = phrases_for(question.language)
-        self.needs = frozenset(question.needs)
+        self.say: Phrases = phrases_for(self.question.language)
+        self.page = Page(
+            known.observations(state),
+            self.question.language,
+            state.background.time_zone,
+        )
+        self.needs = frozenset(self.question.needs)
+        self.topics = self.question.topics
 
     # A plain answer, after one was sent back, is the same without its trimmings.
-    def sentences(self) -> Iterator[str]:
-        facts = list(self._facts())
+    def write(self) -> None:
         plain = self.seen.sent_back > 0
-        if facts and not plain:
-            yield sympathy(self.question)
-        yield from facts
-        yield from self._help()
-        yield from self._cannot()
+        if not plain and (self.seen.by_call or self.target.orders):
+            self._sympathy()
+        self._facts()
         if not plain:
-            yield from self._offer(facts)
-            yield from self._as_of()
+            self.page.as_of()
+        self.page.new_paragraph()
+        self._help()
+        self.page.new_paragraph()
+        self._options()
+        self._cannot()
+        if not plain:
+            self._offer()
 
-    def _facts(self) -> Iterator[str]:
+    def ask(self) -> None:
+        self._sympathy()
+        if self.seen.help and has_article(self.seen.help):
+            self.page.quote(self.seen.help)
+        self.page.new_paragraph()
+        self.page.say(self.say.which_order)
+        self.page.say_list(self.page.record(one) for one in self.target.choices)
+
+    def _sympathy(self) -> None:
+        if self.topics & TROUBLE:
+            self.page.say(self.say.sorry_trouble)
+        elif self.topics & WAITED:
+            self.page.say(self.say.sorry_late)
+
+    def _facts(self) -> None:
         listed = self.seen.listed
         if listed and listed.status is not ObservationStatus.OK:
-            yield self.say.list_unknown
-        elif listed and not self.seen.own_orders:
-            yield self.say.no_orders
-        elif self.target.overview:
-            yield from self._overview()
+            self.page.failed(Need.ORDER_STATUS, listed)
+        elif listed and (self.target.overview or not self.seen.own_orders):
+            self.page.list_orders(listed)
         if self.target.chosen:
             said = self.say.newest if self.target.newest else self.say.chosen
-            yield said.format(order=self.target.orders[0])
+            self.page.say(said.format(order=self.target.orders[0]))
         for order in self.target.orders:
-            yield from self._order(order)
+            self._order(order)
         for tracking in self.question.tracking_numbers:
             if tracked := self.seen.get("track_shipment", tracking):
-                yield from self._parcel(tracking, tracked)
+                self._parcel(None, tracking, tracked)
 
     # ---- orders
 
-    def _overview(self) -> Iterator[str]:
-        yield self.say.newest_orders
-        for one in self.seen.own_orders[:MAX_LISTED]:
-            order = text(one, "order_id") or ""
-            yield "\n· " + self._state(order, text(one, "status"), {})
-
-    def _order(self, order: str) -> Iterator[str]:
+    def _order(self, order: str) -> None:
         found = self.seen.get("get_order", order)
         if found is None:
             return
+        needs = frozenset(self.question.needs_of(order))
         if found.status is not ObservationStatus.OK:
-            missing = found.status in NOT_THERE
-            sentence = self.say.order_missing if missing else self.say.order_unknown
-            yield sentence.format(order=order)
+            asked = (need for need in _ABOUT_AN_ORDER if need in needs)
+            self.page.failed(next(asked, Need.ORDER_STATUS), found, order=order)
             return
-        order = text(found.fields, "order_id") or order
-        status = text(found.fields, "status")
-        yield self._state(order, status, found.fields)
-        if status not in _NOT_SHIPPED:
-            yield from self._parcels(order, found)
-        elif Need.TRACKING_ID in self.needs:
-            yield self.say.no_tracking_yet.format(order=order)
-        will_come = status not in _SETTLED
-        if will_come and Need.ETA in self.needs and not self._has_estimate(found):
-            yield self.say.no_estimate.format(order=order)
+        record = self.page.record(order)
+        self.page.say(self.page.words.order(record, self.page.now), found.id)
+        if record.status not in _NOT_SHIPPED or record.has_shipped:
+            self._parcels(record, found, needs)
+        else:
+            self._not_shipped(record, needs)
         if refund := self.seen.get("get_refund", order):
-            yield from self._refunds(order, refund)
+            self._refunds(record, refund)
 
-    def _state(self, order: str, status: str | None, fields: Mapping[str, Json]) -> str:
-        status = status or ""
-        at = self._time(fields.get(f"{status}_at"))
-        if at and status in self.say.order_states_at:
-            return self.say.order_states_at[status].format(order=order, at=at)
-        return self.say.order_states[status].format(order=order)
+    def _not_shipped(self, record: OrderRecord, needs: frozenset[Need]) -> None:
+        if self.topics & WAITED and record.status != "unpaid":
+            self.page.say(self.page.words.waiting(record, self.page.now))
+        if Need.TRACKING_ID in needs:
+            self.page.say(self.page.words.tracking(record))
+        if Need.ETA in needs:
+            self.page.say(self.page.words.no_arrival(record.order_id))
+
+    def _parcels(
+        self, record: OrderRecord, found: Observation, needs: frozenset[Need]
+    ) -> None:
+        words = self.page.words
+        numbers = tracking_ids(found)
+        if len(numbers) + record.unnumbered > 1:
+            self.page.say(words.several_parcels(record), found.id)
+        wanted = needs & _PLACED or Need.TRACKING_ID in needs
+        if not numbers and wanted and record.status == "shipped":
+            self.page.say(words.tracking(record), found.id)
+        for number in numbers:
+            if tracked := self.seen.get("track_shipment", number):
+                self._parcel(record.order_id, number, tracked)
+            elif Need.TRACKING_ID in needs:
+                self.page.say(words.tracking(record), found.id)
+        estimated = any(parcel.was_tracked for parcel in record.parcels)
+        if Need.ETA in needs and not estimated and record.status not in _SETTLED:
+            self.page.say(words.no_arrival(record.order_id))
 
     # ---- parcels
 
-    def _parcels(self, order: str, found: Observation) -> Iterator[str]:
-        numbers = tracking_ids(found)
-        parcels = rows(found.fields, "parcels")
-        if len(parcels) > 1:
-            yield self.say.several_parcels.format(order=order, count=len(parcels))
-        wanted = self.needs & _PLACED or Need.TRACKING_ID in self.needs
-        if not numbers and wanted and text(found.fields, "status") == "shipped":
-            yield self.say.no_tracking.format(order=order)
-        for number in numbers:
-            tracked = self.seen.get("track_shipment", number)
-            if tracked:
-                yield from self._parcel(number, tracked)
-            elif Need.TRACKING_ID in self.needs:
-                yield self.say.tracking_is.format(order=order, tracking=number)
-
-    def _parcel(self, number: str, tracked: Observation) -> Iterator[str]:
+    def _parcel(self, order: str | None, number: str, tracked: Observation) -> None:
         if tracked.status is not ObservationStatus.OK:
-            missing = tracked.status in NOT_THERE
-            sentence = self.say.parcel_missing if missing else self.say.parcel_unknown
-            yield sentence.format(tracking=number)
+            self.page.failed(Need.LOCATION, tracked, tracking=number)
             return
-        fields = tracked.fields
-        place = text(fields, "place")
-        words = {
-            "tracking": text(fields, "tracking_id") or number,
-            "carrier": self._in_brackets(text(fields, "carrier_name")),
-            "state": self.say.parcel_states.get(text(fields, "status") or "", ""),
-            "place": place or "",
-            "at": self._in_brackets(self._time(fields.get("last_event_at"))),
-        }
-        sentence = self.say.parcel_at_place if place else self.say.parcel
-        yield sentence.format(**words)
-        if not place and Need.LOCATION in self.needs:
-            yield self.say.no_place.format(tracking=words["tracking"])
-        expected = self._time(fields.get("estimated_delivery_at"))
-        if expected and text(fields, "status") != "delivered":
-            yield self.say.expected.format(at=expected)
-
-    def _has_estimate(self, order: Observation) -> bool:
-        tracked = (
-            self.seen.get("track_shipment", number) for number in tracking_ids(order)
-        )
-        return any(
-            one.fields.get("estimated_delivery_at") or one.fields.get("delivered_at")
-            for one in tracked
-            if one
-        )
+        words, now = self.page.words, self.page.now
+        order = order or text(tracked.fields, "order_id")
+        parcel = self.page.parcel(order, number)
+        self.page.say(words.parcel(parcel, now), tracked.id)
+        if not is_on_its_way(parcel.status):
+            return
+        if not parcel.place and Need.LOCATION in self.needs:
+            self.page.say(words.no_place(parcel))
+        if self.topics & WAITED or Need.ETA in self.needs:
+            self.page.say(words.standstill(parcel, now))
+        if parcel.estimated_delivery_at or Need.ETA in self.needs:
+            self.page.say(words.arrival(parcel, now), tracked.id)
 
     # ---- refunds
 
-    def _refunds(self, order: str, found: Observation) -> Iterator[str]:
+    def _refunds(self, record: OrderRecord, found: Observation) -> None:
+        words = self.page.words
         if found.status is not ObservationStatus.OK:
-            sentence = (
-                self.say.no_refund
-                if found.status in NOT_THERE
-                else self.say.refund_unknown
-            )
-            yield sentence.format(order=order)
+            self.page.failed(Need.REFUND_STATUS, found, order=record.order_id)
             return
-        refunds = rows(found.fields, "refunds")
-        if not refunds:
-            yield self.say.no_refund.format(order=order)
-        for refund in refunds:
-            status = text(refund, "status") or ""
-            yield self.say.refund.format(
-                order=order,
-                amount=self._money(refund.get("amount")),
-                at=self._time(refund.get("requested_at")),
-                state=self.say.refund_states.get(status, status),
-            )
-            expected = self._time(refund.get("expected_at"))
-            if expected and status not in ("settled", "declined"):
-                yield self.say.refund_expected.format(at=expected)
+        if not rows(found.fields, "refunds"):
+            self.page.say(words.no_refund(record.order_id), found.id)
+        for refund in record.refunds:
+            sentence = words.refund(refund, record.order_id, self.page.now)
+            self.page.say(sentence, found.id)
 
     # ---- what else there is to say
 
-    def _cannot(self) -> Iterator[str]:
-        wishes = self.needs | self.question.topics
+    def _help(self) -> None:
+        found = self.seen.help
+        if found is None:
+            return
+        if found.status is not ObservationStatus.OK:
+            self.page.failed(Need.POLICY, found)
+        elif has_article(found) or self.needs & _RULES:
+            # A rule that nobody asked for is missed by nobody.
+            self.page.quote(found)
+
+    def _options(self) -> None:
+        for order in self.target.orders:
+            checked = self.seen.get("check_action", order)
+            if checked and checked.fields.get("eligible") is True:
+                action = text(checked.fields, "kind") or ""
+                self.page.say(self.page.words.option(action, order))
+
+    def _cannot(self) -> None:
+        language = self.question.language
+        for sentence in changes.refusals(self.seen, self.target, language):
+            self.page.say(sentence)
+        if changes.were_looked_at(self.seen, self.target):
+            return
+        wishes = self.needs | self.topics
         if Topic.EXCHANGE in wishes or Topic.REFUND_REQUEST in wishes:
             wishes = wishes - {Need.RETURN}
         for wish, sentence in self.say.cannot.items():
             if wish in wishes:
-                yield sentence
+                self.page.say(sentence)
 
-    def _help(self) -> Iterator[str]:
-        found = self.seen.help
-        if found is None:
+    def _offer(self) -> None:
+        if self.seen.failed:
+            self.page.say(self.say.try_again)
             return
-        if found.status is not ObservationStatus.OK:
-            missing = found.status in NOT_THERE
-            yield self.say.no_article if missing else self.say.help_unknown
+        if Topic.DELIVERED_NOT_RECEIVED in self.topics and self.target.orders:
+            self.page.say(self.say.offer_enquiry)
             return
-        articles = rows(found.fields, "articles")
-        if not articles:
-            yield self.say.no_article
-        for article in articles[:1]:
-            yield self.say.article.format(
-                title=text(article, "title") or "",
-                excerpt=" ".join((text(article, "excerpt") or "").split()),
-                url=text(article, "url") or "",
-            )
-
-    def _offer(self, facts: Sequence[str]) -> Iterator[str]:
-        topics = self.question.topics
-        if Topic.DELIVERED_NOT_RECEIVED in topics and facts:
-            yield self.say.delivered_not_received
-            return
-        helpless = self.seen.help is not None and not self._found_an_article()
-        wishes = self.needs | topics
-        if helpless or topics & (_TROUBLE | _WAITED) or wishes & set(self.say.cannot):
-            yield self.say.offer_person
-
-    def _found_an_article(self) -> bool:
-        found = self.seen.help
-        return found is not None and has_article(found)
-
-    def _as_of(self) -> Iterator[str]:
-        """When the oldest fact of the answer was true, in the customer's zone."""
-        times = [
-            one.observed_at
-            for (tool, _), one in self.seen.by_call.items()
-            if tool != "search_help" and one.status is ObservationStatus.OK
-        ]
-        if times:
-            moment = min(times).astimezone(self.zone)
-            yield self.say.as_of.format(at=date_words(moment, self.question.language))
-
-    # ---- forms
-
-    def _time(self, value: Json) -> str:
-        moment = parse_time(value)
-        if moment is None:
-            return ""
-        return date_words(moment.astimezone(self.zone), self.question.language)
-
-    def _money(self, value: Json) -> str:
-        money = parse_money(value)
-        if money is None:
-            return ""
-        if self.question.language == "zh" and money.currency == "CNY":
-            return f"{money.amount} 元"
-        return f"{money.amount} {money.currency}".strip()
-
-    def _in_brackets(self, words: str | None) -> str:
-        if not words:
-            return ""
-        return f"（{words}）" if self.question.language == "zh" else f" ({words})"
-
-
-def date_words(moment: datetime, language: Language) -> str:
-    if language == "zh":
-        return f"{moment.month}月{moment.day}日 {moment:%H:%M}"
-    return f"{moment.day} {moment:%B}, {moment:%H:%M}"
+        wishes = self.needs | self.topics
+        if self.topics & (TROUBLE | WAITED) or wishes & set(self.say.cannot):
+            self.page.say(self.say.offer_person)

@@ -9,6 +9,7 @@ from chatbot.react.types import Observed, Refused, RunState, SentBack
 from tools.contracts import Json, Observation, ObservationStatus, canonical_number
 
 NOT_THERE = frozenset({ObservationStatus.NOT_FOUND, ObservationStatus.DENIED})
+NO_ANSWER = frozenset(ObservationStatus) - NOT_THERE - {ObservationStatus.OK}
 
 
 @dataclass(slots=True)
@@ -46,6 +47,11 @@ class Seen:
     def tried(self, tool: str, argument: str = "") -> bool:
         key = (tool, canonical_number(argument) or argument)
         return key in self.by_call or key in self.refused
+
+    @property
+    def failed(self) -> bool:
+        """Whether a lookup brought nothing, which is no "no"."""
+        return any(one.status in NO_ANSWER for one in self.by_call.values())
 
     @property
     def listed(self) -> Observation | None:

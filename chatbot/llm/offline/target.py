@@ -34,8 +34,12 @@ _ORDER_TOPICS = frozenset(
         Topic.DELIVERED_NOT_RECEIVED,
         Topic.REFUND_LATE,
         Topic.MISSING_ITEM,
+        Topic.WRONG_ITEM,
+        Topic.DAMAGED,
     }
 )
+# Trouble with what has arrived.
+_WITH_GOODS = frozenset({Topic.MISSING_ITEM, Topic.WRONG_ITEM, Topic.DAMAGED})
 _LISTS = frozenset({Topic.MY_ORDERS, Topic.PAID_NO_ORDER})
 _OPEN = frozenset({"unpaid", "paid", "packed", "shipped", "returning"})
 _MONEY_BACK = frozenset({"returning", "returned", "refunded", "cancelled"})
@@ -87,9 +91,11 @@ def find_target(state: RunState, seen: Seen) -> Target:
 
 
 def _needs_an_order(question: Question) -> bool:
-    return bool(
-        _ABOUT_AN_ORDER & set(question.needs) or _ORDER_TOPICS & question.topics
-    )
+    needs = set(question.needs)
+    if needs & {Need.POLICY, Need.INVOICE} and not _ABOUT_AN_ORDER & needs:
+        # "What if something arrives broken?" is a question about the rules.
+        return False
+    return bool(_ABOUT_AN_ORDER & needs or _ORDER_TOPICS & question.topics)
 
 
 def _before(state: RunState) -> tuple[str, ...]:
@@ -145,12 +151,13 @@ def _only_one(question: Question, own: Sequence[Mapping[str, Json]]) -> Target:
 def _fitting(question: Question) -> frozenset[str]:
     """The states of the orders that such a question can be about."""
     needs = set(question.needs)
-    if Topic.DELIVERED_NOT_RECEIVED in question.topics:
+    if Topic.DELIVERED_NOT_RECEIVED in question.topics or _WITH_GOODS & question.topics:
         return _ARRIVED
-    if needs & {Need.REFUND_STATUS}:
-        return _MONEY_BACK
     if needs & {Need.CANCEL, Need.CHANGE_ADDRESS}:
         return _CHANGEABLE
+    if Need.REFUND_STATUS in needs:
+        # Whoever wants money back for what never came does not mean a refund of old.
+        return _CHANGEABLE if Need.SHIPPED in needs else _MONEY_BACK
     return _OPEN
 
 

@@ -47,9 +47,15 @@ def slots_of(
         elif need in _GENERAL:
             slots.append(_general_slot(need, evidence, proofs))
         else:
-            slots.extend(_order_slots(need, subjects, evidence, proofs))
+            meant = tuple(one for one in subjects if _is_asked(need, one, question))
+            if meant or not subjects:
+                slots.extend(_order_slots(need, meant, evidence, proofs))
     # A slot's value may be a list, so a set would not hold it.
     return tuple(slot for i, slot in enumerate(slots) if slot not in slots[:i])
+
+
+def _is_asked(need: Need, subject: Subject, question: Question) -> bool:
+    return subject.order is None or need in question.needs_of(subject.order)
 
 
 def subjects_of(
@@ -135,7 +141,7 @@ def _order_slots(
     proofs: Sequence[Proof],
 ) -> Iterable[Slot]:
     if not subjects:
-        if need is Need.RETURN and evidence.articles:
+        if need is Need.RETURN and _searched(evidence):
             yield _general_slot(need, evidence, proofs)
             return
         listings = [one for one in evidence.ok if one.tool == "list_my_orders"]
@@ -154,6 +160,10 @@ def _order_slots(
                 yield _slot(need, Subject(subject.order, parcel), evidence, proofs)
         else:
             yield _slot(need, subject, evidence, proofs)
+
+
+def _searched(evidence: Evidence) -> bool:
+    return any(one.tool == "search_help" for one in evidence.observations)
 
 
 def _slot(
