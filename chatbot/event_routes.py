@@ -6,4 +6,20 @@ never imports the room that wants to know.
 
 from __future__ import annotations
 
-EVENT_ROUTES: dict[str, tuple[str, ...]] = {}
+_PERFORM = "chatbot.workflow.handlers.perform_action"
+_TELL = "chatbot.chat.news.tell_customer"
+_MAIL = "chatbot.chat.news.mail_customer"
+
+EVENT_ROUTES: dict[str, tuple[str, ...]] = {
+    # The card itself is shown by the transaction that makes the proposal.
+    "action.proposed": (),
+    # Filled in, and its effect is another one now: it is shown again.
+    "action.amended": (_TELL,),
+    "action.confirmed": (_TELL,),
+    "action.approved": (_PERFORM, _TELL),
+    "action.declined": (_TELL, _MAIL),
+    "action.withdrawn": (_TELL,),
+    "action.expired": (_TELL, _MAIL),
+    "action.finished": (_TELL, _MAIL),
+    "action.resolved": (_TELL, _MAIL),
+}

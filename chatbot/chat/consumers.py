@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chatbot.chat import frames, services
+from chatbot.chat import cards, frames, services
 from chatbot.chat.gate import Visitor, admit, as_visitor, language_of_request
 from chatbot.chat.limits import Patience
 from chatbot.chat.line import Line
@@ -117,6 +117,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     self.language,
                     client_id=problem.client_id,
                     retry_after=problem.retry_after,
+                    request=problem.request,
+                    reason=problem.reason,
                 )
             )
             self.patience.suffer(problem)
@@ -125,7 +127,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self, frame: frames.ClientFrame, visitor: Visitor, line: Line
     ) -> None:
         """One service call for each frame, by a visitor who is still signed in."""
-        here = {
+        here: dict[str, Any] = {
             "conversation_id": line.conversation_id,
             "account_id": visitor.account_id,
             "now": timezone.now(),
@@ -153,6 +155,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     comment=comment,
                     **here,
                 )
+            case frames.CardConfirm(request=request, hash=shown, fields=fields):
+                await cards.confirm_card(
+                    ask, request, arguments_hash=shown, fields=fields, **here
+                )
+            case frames.CardWithdraw(request=request):
+                await ask(cards.withdraw_card, request, **here)
             case frames.Resume(last=last):
                 await ask(_nothing)
                 line.replay(last)

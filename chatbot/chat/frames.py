@@ -16,9 +16,13 @@ from chatbot.assistant.wiring import model_kind
 from chatbot.chat.models import Message, Step
 from chatbot.chat.problems import Problem
 from chatbot.llm.strict_json import NotStrict, read_object
+from tools.contracts import Json
 
 PROTOCOL = 1
 COMMENT_CHARACTERS = 1_000
+CARD_FIELDS = 20
+CARD_CHOICES = 50
+FIELD_CHARACTERS = 200
 
 Frame: TypeAlias = dict[str, Any]
 
@@ -49,6 +53,20 @@ class FeedbackSend:
 
 
 @dataclass(frozen=True, slots=True)
+class CardConfirm:
+    """``hash`` is the one that the card showed, ``fields`` what was filled in."""
+
+    request: UUID
+    hash: str
+    fields: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class CardWithdraw:
+    request: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     last: int
 
@@ -59,7 +77,14 @@ class Ping:
 
 
 ClientFrame: TypeAlias = (
-    MessageSend | RunCancel | RunRetry | FeedbackSend | Resume | Ping
+    MessageSend
+    | RunCancel
+    | RunRetry
+    | FeedbackSend
+    | CardConfirm
+    | CardWithdraw
+    | Resume
+    | Ping
 )
 
 
@@ -80,15 +105,25 @@ def read_frame(text: str) -> ClientFrame:
         case "message.send":
             return _message(frame)
         case "run.cancel":
-            return RunCancel(_run(frame))
+            return RunCancel(_id(frame, "run"))
         case "run.retry":
-            return RunRetry(_run(frame))
+            return RunRetry(_id(frame, "run"))
         case "feedback.send":
             return _feedback(frame)
         case "resume":
             return Resume(_number(frame, "last", lowest=0))
         case "ping":
             return Ping()
+        case _:
+            return _of_card(kind, frame)
+
+
+def _of_card(kind: str, frame: Mapping[str, Any]) -> ClientFrame:
+    match kind:
+        case "card.confirm":
+            return _confirmation(frame)
+        case "card.withdraw":
+            return CardWithdraw(_id(frame, "request"))
         case _:
             raise Problem("unknown_type")
 
@@ -112,11 +147,36 @@ def _message(frame: Mapping[str, Any]) -> MessageSend:
     return MessageSend(client_id, text)
 
 
-def _run(frame: Mapping[str, Any]) -> UUID:
+def _id(frame: Mapping[str, Any], name: str) -> UUID:
     try:
-        return UUID(str(frame.get("run")))
+        return UUID(str(frame.get(name)))
     except ValueError:
         raise Problem("bad_frame") from None
+
+
+def _confirmation(frame: Mapping[str, Any]) -> CardConfirm:
+    shown, fields = frame.get("hash"), frame.get("fields", {})
+    if not isinstance(shown, str) or not isinstance(fields, dict):
+        raise Problem("bad_frame")
+    if len(fields) > CARD_FIELDS:
+        raise Problem("bad_frame")
+    read = {name: _filled_in(value) for name, value in fields.items()}
+    return CardConfirm(_id(frame, "request"), shown, read)
+
+
+def _filled_in(value: object) -> Json:
+    """A line of text, or what was chosen from a list."""
+    if isinstance(value, list) and len(value) <= CARD_CHOICES:
+        lines = [one.strip() for one in value if isinstance(one, str)]
+        if len(lines) == len(value) and all(map(_is_line, lines)):
+            return [*lines]
+    if isinstance(value, str) and _is_line(value):
+        return value.strip()
+    raise Problem("bad_frame")
+
+
+def _is_line(text: str) -> bool:
+    return len(text) <= FIELD_CHARACTERS and (not text or text.isprintable())
 
 
 def _feedback(frame: Mapping[str, Any]) -> FeedbackSend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib import import_module
 from typing import ParamSpec, TypeVar
 from uuid import UUID
@@ -14,7 +15,7 @@ from django.contrib.auth import get_user, get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists
+from django.db.models import Exists, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import get_language_from_request
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
+SEEN_EVERY = timedelta(seconds=10)
 _IN_DATABASE = "django.contrib.sessions.backends.db"
 
 
@@ -130,6 +132,13 @@ def _is_unchanged(visitor: Visitor) -> bool:
         account__role=Role.CUSTOMER,
     )
     return same.exists()
+
+
+def note_seen(account_ids: Collection[int]) -> None:
+    """Note that these customers have a page open; written every few looks only."""
+    now = timezone.now()
+    lately = Q(seen_at__gte=now - SEEN_EVERY)
+    Account.objects.filter(pk__in=account_ids).exclude(lately).update(seen_at=now)
 
 
 def language_of_request(

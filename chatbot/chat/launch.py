@@ -31,6 +31,7 @@ from chatbot.chat.runner import Execution, execute_run
 from chatbot.chat.sockets import sockets
 from chatbot.llm.client import close_connections
 from chatbot.react.types import StopReason
+from chatbot.workflow.sweep import Sweeper
 from tools.database import in_database
 
 logger = logging.getLogger(__name__)
@@ -195,6 +196,8 @@ class Launcher:
 
 
 launcher = one_per_loop(Launcher)
+# Deliveries and changes: what is due there is due to every process alike.
+sweeper = one_per_loop(Sweeper)
 
 
 async def _or_later(work: Coroutine[Any, Any, object]) -> None:
@@ -226,11 +229,13 @@ async def startup() -> None:
     """Make this process's loop the home of its runs, and adopt what others left."""
     make_home()
     launcher().sweep(hands_on=settings.RUN_IN == "worker")
+    sweeper().start()
 
 
 async def shutdown() -> None:
     """Tell the pages to reconnect elsewhere and give the runs back."""
     sockets().close_all(RESTART)
+    await sweeper().stop()
     await launcher().drain()
 
 

@@ -36,6 +36,8 @@ class Account(models.Model):
     time_zone = models.CharField(max_length=64, default="UTC")
     allowance = models.FloatField(default=0)
     allowance_at = models.DateTimeField(null=True, blank=True)
+    # When a page of theirs was open last, to within a few seconds.
+    seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [

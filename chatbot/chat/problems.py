@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from uuid import UUID
 
+from chatbot.react.change_words import reason_words
 from chatbot.understanding.needs import Language
 
 CloseCode = Literal[1012, 4400, 4401, 4403, 4408, 4409, 4413, 4429]
@@ -58,6 +60,27 @@ ERROR_TEXTS: dict[str, dict[Language, str]] = {
         "zh": "这次查询不能重试。",
         "en": "That cannot be tried again.",
     },
+    "no_such_card": {
+        "zh": "没有找到这张卡片。",
+        "en": "There is no such card.",
+    },
+    "card_incomplete": {
+        "zh": "请先把卡片填写完整。",
+        "en": "Please fill in the card first.",
+    },
+    "card_changed": {
+        "zh": "内容在显示之后有了变化，没有办理。请重新提出。",
+        "en": "The details have changed since they were shown; nothing was done. "
+        "Please ask again.",
+    },
+    "card_refused": {
+        "zh": "没有办理：{why}。",
+        "en": "This was not done: {why}.",
+    },
+    "card_no_reply": {
+        "zh": "店铺系统暂时没有回复，没有办理，请稍候再确认一次。",
+        "en": "The shop's system did not reply; nothing was done. Please try again.",
+    },
     "unavailable": {
         "zh": "现在无法保存，请稍候再试。您的内容还没有发送。",
         "en": "Nothing can be saved right now. It was not sent; please try again.",
@@ -66,7 +89,10 @@ ERROR_TEXTS: dict[str, dict[Language, str]] = {
 
 
 class Problem(Exception):
-    """A request that is refused; ``retry_after`` is in seconds."""
+    """A request that is refused; ``retry_after`` is in seconds.
+
+    ``request`` names the card that it is about, ``reason`` the code of the rule.
+    """
 
     def __init__(
         self,
@@ -74,9 +100,13 @@ class Problem(Exception):
         *,
         client_id: str | None = None,
         retry_after: float | None = None,
+        request: UUID | None = None,
+        reason: str = "",
     ) -> None:
         super().__init__(code)
         self.code = code
+        self.request = request
+        self.reason = reason
         self.client_id = client_id
         self.retry_after = retry_after
 
@@ -109,12 +139,17 @@ def error_frame(
     *,
     client_id: str | None = None,
     retry_after: float | None = None,
+    request: UUID | None = None,
+    reason: str = "",
 ) -> dict[str, Any]:
+    why = reason_words(reason, language)
     frame: dict[str, Any] = {
         "type": "error",
         "code": code,
-        "text": ERROR_TEXTS[code][language],
+        "text": ERROR_TEXTS[code][language].format(why=why),
     }
+    if request is not None:
+        frame["request"] = str(request)
     if client_id is not None:
         frame["client_id"] = client_id
     if retry_after is not None:

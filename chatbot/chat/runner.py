@@ -12,13 +12,14 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
+from typing import cast
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from chatbot.assistant.wiring import build_run
-from chatbot.chat import ending
+from chatbot.chat import cards, ending
 from chatbot.chat.journal import Entries, LeaseLost, Written, journal
 from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run
 from chatbot.chat.models import Message, Speaker, Step
@@ -43,6 +44,7 @@ from chatbot.react.types import (
     Stopped,
     StopReason,
 )
+from tools.contracts import Actor, Role, ToolCall
 from tools.database import in_database
 
 logger = logging.getLogger(__name__)
@@ -95,6 +97,7 @@ class Execution:
         self._read_seq = 0  # the last message that the loop has taken in
         self._offered: deque[int] = deque()  # seqs of the messages that it has not
         self._keep: set[str] = set()  # numbers that redaction may spare
+        self._actor = Actor(Role.GUEST)
 
     async def play(self) -> None:
         """Run the loop to its end; raises what only the caller can settle."""
@@ -155,6 +158,7 @@ class Execution:
 
     def _begin(self, basis: Basis) -> None:
         self._begun = True
+        self._actor = basis.actor
         self._state = basis.state
         self._read_seq = basis.read_seq
         self._last_seq = basis.last_seq
@@ -171,6 +175,11 @@ class Execution:
 
     async def _save(self, event: LoopEvent) -> None:
         entries = self._entries(event)
+        if isinstance(event, Stopped) and event.request is not None:
+            # The shop is asked before the transaction that writes the end.
+            entries.finish = partial(
+                self._finish, event, card=await self._card(event.request, entries)
+            )
         written = await journal().write(entries)
         heard_all = written.before <= self._last_seq
         self._last_seq = written.before + len(entries.rows)
@@ -211,8 +220,33 @@ class Execution:
         entries.changes["duration_ms"] = duration
         entries.finish = partial(self._finish, stopped)
 
-    def _finish(self, stopped: Stopped, written: Written) -> None:
+    async def _card(self, call: ToolCall, entries: Entries) -> Callable[[], None]:
+        """What makes the request that the run stopped for, in the end's transaction."""
+        found = await cards.work_out(
+            call, actor=self._actor, conversation_id=self.claim.conversation_id
+        )
+        answer, step = entries.rows
+        return partial(
+            cards.attach_card,
+            self.claim,
+            call,
+            found,
+            actor=self._actor,
+            answer=cast("Message", answer),
+            step=cast("Step", step),
+            now=entries.at,
+        )
+
+    def _finish(
+        self,
+        stopped: Stopped,
+        written: Written,
+        *,
+        card: Callable[[], None] | None = None,
+    ) -> None:
         """The rest of the end's transaction, under the conversation's row lock."""
+        if card is not None:
+            card()
         hand_over = ending.hand_over_row(self.claim, stopped, self._state)
         if hand_over is not None:
             hand_over.save(force_insert=True)

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError
 
-from chatbot.chat.gate import Visitor, still_signed_in
+from chatbot.chat.gate import Visitor, note_seen, still_signed_in
 from chatbot.chat.limits import Comings
 from chatbot.chat.line import Line
 from chatbot.chat.loops import one_per_loop
@@ -94,6 +94,7 @@ class Sockets:
         self._close_sleepers(sockets)
         visitors = {socket.visitor for socket in sockets}
         welcome = await in_database(still_signed_in, visitors)
+        await in_database(note_seen, {one.account_id for one in welcome})
         conversations = {socket.line.conversation_id for socket in sockets}
         grown = await in_database(_last_seqs, conversations)
         for socket in sockets:

@@ -21,7 +21,7 @@ from celery.signals import (
     worker_shutting_down,
 )
 
-from chatbot.chat.launch import DRAIN_SECONDS, launcher
+from chatbot.chat.launch import DRAIN_SECONDS, launcher, sweeper
 from chatbot.chat.loops import make_home
 
 
@@ -53,6 +53,7 @@ def worker_loop() -> asyncio.AbstractEventLoop:
 async def _begin() -> None:
     make_home()
     launcher().sweep(hands_on=False)
+    sweeper().start()
 
 
 def _in_the_loop(work: Callable[[], Any]) -> None:
@@ -88,4 +89,5 @@ def _drain() -> None:
 
 
 async def _end() -> None:
+    await sweeper().stop()
     await launcher().drain()

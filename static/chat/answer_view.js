@@ -1,5 +1,6 @@
 // The end of a run: the answer with its proof, links and choices, and what one can do next.
 
+import { cardView } from "./card_view.js";
 import { el, icon, refresh } from "./dom.js";
 import { say } from "./wording.js";
 
@@ -11,11 +12,13 @@ export function answerView(page) {
   const links = el("div", { class: "answer-links" });
   const options = el("div", { class: "options" });
   const ending = el("div", { class: "ending" });
+  const card = cardView(page);
   const feedback = feedbackView(page);
   const element = el(
     "div",
     { class: "answer" },
     text,
+    card.element,
     proof,
     links,
     options,
@@ -30,6 +33,7 @@ export function answerView(page) {
       element.hidden = !answer && !stopped;
       refresh(text, answer?.text, () => answer?.text);
       text.hidden = !answer;
+      card.update(part.card ?? null);
       const evidence = list(extras.evidence);
       refresh(proof, evidence, () => chips(evidence, part, page));
       proof.hidden = evidence.length === 0;

@@ -29,7 +29,7 @@ export function knownClientIds(log) {
  * run, the run goes on below that message as a second part.
  */
 export function fold(log, { pending = [], active = null } = {}) {
-  const view = { items: [], runs: new Map() };
+  const view = { items: [], runs: new Map(), cards: new Map() };
   for (const entry of log.entries) (FOLDS[entry.type] ?? ignore)(view, entry);
   for (const message of pending) {
     view.items.push({
@@ -116,10 +116,12 @@ function foldMessage(view, entry) {
   const run = view.runs.get(entry.run);
   if (entry.speaker === "assistant" && run && !run.answered) {
     run.answered = true;
-    partOf(view, entry).part.answer = entry;
+    const { part } = partOf(view, entry);
+    part.answer = entry;
+    placeCard(view, entry, part);
     return;
   }
-  view.items.push({
+  const item = {
     kind: "message",
     key: entry.client_id ? `c${entry.client_id}` : `m${entry.seq}`,
     id: entry.id,
@@ -129,7 +131,23 @@ function foldMessage(view, entry) {
     extras: entry.extras ?? {},
     pending: false,
     problem: "",
-  });
+  };
+  view.items.push(item);
+  placeCard(view, entry, item);
+}
+
+/**
+ * A card is shown once, with its newest state, on the answer that proposed it last; news
+ * of it are messages of their own.
+ */
+function placeCard(view, entry, item) {
+  const card = entry.extras?.card;
+  if (!card?.request) return;
+  const before = view.cards.get(card.request);
+  const place = before && item.kind !== "run" ? before : item;
+  if (before) before.card = null;
+  place.card = card;
+  view.cards.set(card.request, place);
 }
 
 function sideStep(view, entry, kind) {

@@ -61,6 +61,9 @@ const page = {
   stopping: () => session.stopping,
   send: (text) => say(text),
   retry: (run) => session.retry(run),
+  confirm: (card, fields) => session.confirmCard(card, fields),
+  withdraw: (card) => session.withdrawCard(card),
+  cardProblem: (request) => session.cardProblem(request),
   rate: (message, helpful, comment) => session.rate(message, helpful, comment),
   openEvidence: (run, proof) =>
     sheet.open(proof, observationStep(log, run, proof.observation)),

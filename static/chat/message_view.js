@@ -1,16 +1,20 @@
 // One message that is not a run's answer: the customer's, a person's, or a notice.
 
+import { cardView } from "./card_view.js";
 import { el, icon, refresh } from "./dom.js";
 import { timeOf } from "./run_view.js";
 
 export function messageView(page) {
-  const element = el("article", {});
+  const body = el("div", { class: "message-body" });
+  const card = cardView(page);
+  const element = el("article", {}, body, card.element);
   return {
     element,
     update(message) {
+      card.update(message.card ?? null);
       element.className = `message message-${message.speaker}`;
       element.classList.toggle("message-waits", message.pending);
-      refresh(element, message, () => contents(message, page));
+      refresh(body, { ...message, card: null }, () => contents(message, page));
     },
   };
 }
@@ -26,7 +30,8 @@ function contents(message, page) {
     el(
       "header",
       { class: message.speaker === "customer" ? "unseen" : "run-head" },
-      message.speaker !== "customer" && icon("person"),
+      message.speaker === "staff" && icon("person"),
+      message.speaker === "assistant" && icon("mark", "mark-sign mark-small"),
       el("strong", {}, name ?? message.speaker),
     ),
     el("p", { class: "message-text" }, message.text),

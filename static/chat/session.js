@@ -25,6 +25,7 @@ export class Session {
   #cancelled = null;
   #target = Infinity;
   #accepted = new Set();
+  #cardProblems = new Map();
 
   /** Whether the log was whole since the last hello: only then may anything be sent. */
   caughtUp = false;
@@ -72,6 +73,21 @@ export class Session {
 
   retry(run) {
     if (!this.#socket.send({ type: "run.retry", run })) this.#socket.wake();
+  }
+
+  /** What the server said against a card's last button; "" where nothing. */
+  cardProblem(request) {
+    return this.#cardProblems.get(request) ?? "";
+  }
+
+  confirmCard({ request, hash }, fields) {
+    this.#cardProblems.delete(request);
+    return this.#socket.send({ type: "card.confirm", request, hash, fields });
+  }
+
+  withdrawCard({ request }) {
+    this.#cardProblems.delete(request);
+    return this.#socket.send({ type: "card.withdraw", request });
   }
 
   rate(message, helpful, comment) {
@@ -148,6 +164,11 @@ export class Session {
       this.#parts.changed();
     },
     error: (frame) => {
+      if (frame.request) {
+        this.#cardProblems.set(frame.request, frame.text ?? frame.code);
+        this.#parts.changed();
+        return;
+      }
       if (frame.client_id && FINAL.has(frame.code)) {
         this.#outbox.refuse(frame.client_id, frame.text ?? frame.code);
         this.#parts.changed();

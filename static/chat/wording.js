@@ -63,6 +63,9 @@ function outcome(step, wording) {
   const { words } = wording;
   if (step.status !== "ok") return words.outcome[step.status] ?? step.status;
   const fields = step.fields ?? {};
+  if ("eligible" in fields) {
+    return words.outcome[fields.eligible ? "eligible" : "not_eligible"];
+  }
   const parts = (OUTCOMES[step.tool] ?? (() => []))(fields, wording);
   return parts.filter(Boolean).join(" · ") || words.value.ok;
 }
