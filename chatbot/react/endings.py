@@ -180,6 +180,11 @@ ENDINGS: Mapping[StopReason, Ending] = {
     ),
 }
 
+# What a card is about, and so is not told beside it.
+_ON_THE_CARD = frozenset(
+    {Need.CANCEL, Need.CHANGE_ADDRESS, Need.RETURN, Need.REFUND_STATUS}
+)
+
 NUDGE: Mapping[Language, str] = {
     "en": "Nothing new: change the approach, or answer with what is known.",
     "zh": "没有新的信息：请换一种方法，或者根据已知的信息回答。",
