@@ -18,7 +18,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from tests.servers.model_server import ModelServer, call, model_server, say
+from chatbot.evals.model_server import ModelServer, call, model_server, say
 from tests.servers.product import Product
 from tests.servers.redis import RedisServer
 

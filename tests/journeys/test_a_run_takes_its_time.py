@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from chatbot.evals.model_server import ModelServer, call, model_server_thread, say
 from tests.journeys.conftest import UNHURRIED, Visitor
 from tests.journeys.pages import Wire
 from tests.journeys.shop import write_note
-from tests.servers.model_server import ModelServer, call, model_server_thread, say
 from tests.servers.product import Product
 
 QUESTION = "Has order O-204 shipped, and where is it now?"

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from chatbot.evals.model_server import ModelServer, model_server
 from chatbot.llm.client import close_connections
-from tests.servers.model_server import ModelServer, model_server
 
 
 @pytest.fixture

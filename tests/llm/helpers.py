@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from chatbot.evals.model_server import ModelServer
 from chatbot.llm.client import Endpoint
 from chatbot.llm.openai_model import OpenAIModel
 from chatbot.react.types import Acted, Background, Observed, RunState
 from chatbot.understanding.needs import read_question
-from tests.servers.model_server import ModelServer
 from tools.contracts import (
     Effect,
     Json,

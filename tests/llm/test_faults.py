@@ -7,11 +7,11 @@ import logging
 
 import pytest
 
+from chatbot.evals.model_server import Entry, ModelServer, call, chunks, say
 from chatbot.llm.client import Endpoint, connection
 from chatbot.llm.stream import EventLines, RawReply
 from chatbot.react.types import FinalAnswer, ModelError
 from tests.llm.helpers import KEY, TOOLS, asked, model
-from tests.servers.model_server import Entry, ModelServer, call, chunks, say
 from tools.contracts import ToolCall
 
 CALL: Entry = call("get_order", order_id="O-204", thought="先查订单🚚")

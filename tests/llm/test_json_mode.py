@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from chatbot.evals.model_server import ModelServer, say
 from chatbot.react.types import AskCustomer, FinalAnswer, HandOver, Malformed
 from tests.llm.helpers import TOOLS, asked, model, observed
-from tests.servers.model_server import ModelServer, say
 from tools.contracts import ToolCall
 
 

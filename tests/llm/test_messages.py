@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatbot.evals.model_server import protocol_problem
 from chatbot.llm import json_mode
 from chatbot.llm.functions import function_list
 from chatbot.llm.messages import chat_messages
@@ -26,7 +27,6 @@ from chatbot.react.types import (
 )
 from chatbot.understanding.needs import read_question
 from tests.llm.helpers import NOW, TOOLS, asked, observed
-from tests.servers.model_server import protocol_problem
 from tools.contracts import Json, Observation, ObservationStatus, ToolCall
 
 

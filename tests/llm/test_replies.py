@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatbot.evals.model_server import ModelServer, call, say
 from chatbot.react.types import (
     AskCustomer,
     FinalAnswer,
@@ -13,7 +14,6 @@ from chatbot.react.types import (
     Usage,
 )
 from tests.llm.helpers import TOOLS, asked, model, observed
-from tests.servers.model_server import ModelServer, call, say
 from tools.contracts import ToolCall
 
 BOTH_WAYS = pytest.mark.parametrize("stream", [True, False])

@@ -10,11 +10,11 @@ import json
 
 import pytest
 
+from chatbot.evals.model_server import ModelServer, call, say
 from chatbot.react.types import Limits, Observed, Refused, SentBack, StopReason
 from tests.llm.helpers import KEY, QUESTION, model
 from tests.llm.play import Conversation
 from tests.llm.shop import Shop
-from tests.servers.model_server import ModelServer, call, say
 from tools.contracts import ObservationStatus
 
 ORDER = call("get_order", order_id="O-204", thought="the order first")

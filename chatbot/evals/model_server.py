@@ -34,7 +34,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -53,10 +53,12 @@ def say(text: str, **more: Any) -> Entry:
 class ModelServer:
     """Serves ``script`` on a free loopback port; ``requests`` keeps every body.
 
-    ``asked`` is set by the first request.
+    ``asked`` is set by the first request. With ``reply`` there is no script: it gives
+    the entry for each request, for many conversations at once.
     """
 
     script: Sequence[Entry] = ()
+    reply: Callable[[dict[str, Any]], Entry] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -134,7 +136,7 @@ class ModelServer:
         if problem := protocol_problem(request.get("messages", [])):
             await _send(writer, 400, _error(problem))
             return True
-        entry = self.script[min(self._played, len(self.script) - 1)]
+        entry = self._next(request)
         for name in entry.get("refuses", ()):
             if name in request:
                 await _send(writer, 400, _error(f"Unrecognized argument: {name}"))
@@ -145,6 +147,11 @@ class ModelServer:
             return True
         self._played += 1
         return await _play(entry, request, writer)
+
+    def _next(self, request: dict[str, Any]) -> Entry:
+        if self.reply is not None:
+            return self.reply(request)
+        return self.script[min(self._played, len(self.script) - 1)]
 
 
 def _lacks_reasoning(messages: Sequence[dict[str, Any]]) -> bool:
