@@ -28,15 +28,24 @@ _TRACE = (
     "chat.view_feedback",
 )
 
+# Who may approve how much is the request's own rule (tools/actions/requests.py).
+_DESK = ("workflow.view_changerequest", "workflow.decide_changerequest")
+
 M = TypeVar("M", bound=Model)
 
 GROUPS: Mapping[Role, Sequence[str]] = {
     # Until there is a desk that assigns them, every handed-over conversation.
-    Role.AGENT: (*_TRACE, "chat.read_message_text"),
+    Role.AGENT: (*_TRACE, *_DESK, "chat.read_message_text"),
     Role.SUPERVISOR: (
         *_TRACE,
+        *_DESK,
         "chat.read_message_text",
         "chat.read_all_conversations",
+        "workflow.close_changerequest",
+        "workflow.close_delivery",
+        "workflow.view_delivery",
+        "workflow.view_alert",
+        "workflow.view_auditentry",
     ),
     # Limits and texts of the shop; of conversations only how they went.
     Role.OPERATOR: (
@@ -46,6 +55,9 @@ GROUPS: Mapping[Role, Sequence[str]] = {
         "tools.add_helparticle",
         "tools.change_helparticle",
         "tools.delete_helparticle",
+        "workflow.view_changepolicy",
+        "workflow.change_changepolicy",
+        "workflow.view_alert",
     ),
 }
 

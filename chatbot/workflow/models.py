@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from tools.models import ActionPolicy, ActionRequest
+
 
 class Event(models.Model):
     """A past fact, written in the same transaction as the fact itself.
@@ -62,6 +64,7 @@ class Delivery(models.Model):
 
     class Meta:
         verbose_name_plural = "deliveries"
+        permissions = [("close_delivery", "Can requeue or resolve dead letters")]
         constraints = [
             models.UniqueConstraint(
                 fields=["event", "handler"], name="delivery_once_per_handler"
@@ -127,3 +130,22 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.chain}/{self.position}"
+
+
+class ChangeRequest(ActionRequest):
+    """A request as the approval desk shows it."""
+
+    class Meta:
+        proxy = True
+        permissions = [
+            ("decide_changerequest", "Can approve and decline changes"),
+            ("close_changerequest", "Can requeue or resolve unknown outcomes"),
+        ]
+
+
+class ChangePolicy(ActionPolicy):
+    """The rules of one kind of change, as operators edit them: each save a version."""
+
+    class Meta:
+        proxy = True
+        verbose_name_plural = "change policies"

@@ -19,14 +19,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from chatbot.workflow import outbox
 from chatbot.workflow.audit import record_audit
 from chatbot.workflow.models import Event
 from chatbot.workflow.outbox import raise_alert, record_event
 from tools import gateway
+from tools.actions import policy as policies
 from tools.actions.faults import Fault, FaultyShop
 from tools.contracts import ActionKind, Actor, Json, Role, ToolCall
 from tools.database import in_database
-from tools.models import ActionRequest
+from tools.models import ActionPolicy, ActionRequest
 
 # Words that a model may put into a change only where the customer has written them.
 _FREE_TEXT = frozenset(
@@ -341,6 +343,63 @@ def _close_unknown(
     )
     announce(request, actor=by.get_username(), now=now)
     return request
+
+
+# ---- the rules, kept by operators
+
+
+def current_policies() -> list[ActionPolicy]:
+    """The rules that count for new requests, one of each kind."""
+    return [policies.current_policy(kind) for kind in ActionKind]
+
+
+@transaction.atomic
+def change_policy(
+    kind: ActionKind, *, by: User, now: datetime, **changes: object
+) -> ActionPolicy:
+    """Add a version of a kind's rules; what changed stands in the audit."""
+    before = policies.current_policy(kind)
+    after = policies.change_policy(kind, by=by, now=now, **changes)
+    changed = [
+        f"{name}: {getattr(before, name)} -> {getattr(after, name)}"
+        for name in policies.CHANGEABLE
+        if getattr(before, name) != getattr(after, name)
+    ]
+    record_audit(
+        "policy.changed",
+        chain="policy",
+        actor=by.get_username(),
+        ids={
+            "kind": kind,
+            "version": after.version,
+            "changed": "; ".join(changed) or "nothing",
+        },
+        now=now,
+    )
+    return after
+
+
+# ---- deliveries that were given up
+
+
+@transaction.atomic
+def close_delivery(
+    delivery_id: int, *, by: User, reason: str, again: bool, now: datetime
+) -> bool:
+    """Offer a dead delivery again, or close it by hand; False if it is not dead."""
+    if not reason.strip():
+        raise NotPossible("reason_required")
+    close = outbox.requeue if again else outbox.resolve
+    closed = close(delivery_id, reason=reason.strip()[:400], now=now)
+    if closed:
+        record_audit(
+            "delivery.requeued" if again else "delivery.resolved",
+            chain="deliveries",
+            actor=by.get_username(),
+            ids={"delivery": delivery_id, "reason": reason.strip()[:400]},
+            now=now,
+        )
+    return closed
 
 
 # ---- what follows from a move
