@@ -66,6 +66,7 @@ class ModelServer:
     most_connections: int = 0
     port: int = 0
     asked: asyncio.Event = field(default_factory=asyncio.Event)
+    home: asyncio.AbstractEventLoop | None = None
     _played: int = 0
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -95,6 +96,16 @@ class ModelServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
+
+    def leave(self) -> None:
+        """Refuse connections from now on, from another thread than its own."""
+        assert self.home is not None
+        asyncio.run_coroutine_threadsafe(self.stop(), self.home).result(10)
+
+    def come_back(self) -> None:
+        """Listen on the same port again."""
+        assert self.home is not None
+        asyncio.run_coroutine_threadsafe(self.start(), self.home).result(10)
 
     async def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -385,8 +396,8 @@ async def model_server(*script: Entry) -> AsyncIterator[ModelServer]:
 @contextlib.contextmanager
 def model_server_thread(*script: Entry) -> Iterator[ModelServer]:
     """A server in a thread of its own, for a product that runs in another process."""
-    server = ModelServer(script)
     loop = asyncio.new_event_loop()
+    server = ModelServer(script, home=loop)
     started = threading.Event()
 
     async def serve() -> None:

@@ -66,15 +66,19 @@ class Stack:
         return self.webs[0]
 
     def start(self, *, beat: bool = True) -> None:
-        self.postgres.start()
-        self.redis.start()
-        self.product.prepare()
+        self.prepare()
         for web in self.webs:
             web.start()
         for worker in self.workers:
             worker.start()
         if beat:
             self.beat.start()
+
+    def prepare(self) -> None:
+        """Only the stores, with tables and shop: nobody serves or works yet."""
+        self.postgres.start()
+        self.redis.start()
+        self.product.prepare()
 
     def stop(self) -> None:
         self.beat.stop()
