@@ -217,6 +217,12 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(Topic.EXCHANGE, "exchange", r"\b(?:exchang\w*|replac\w*|swap)\b"),
     rule(
+        Topic.REFUND_REQUEST,
+        "refund_request",
+        r"^(?!.{0,200}\b(?:when|where|how long|status|yet|still|track)\b).{0,200}\b(?:want|need|like|get|give me|demand|request|claim|apply for|asking for)\b.{0,20}\b(?:a refund|my money back|refunded)\b",
+        r"^(?:hi|hello|hey|please|pls|can you|could you|just)?[ ,]{0,2}(?:please )?refund\b(?! status)",
+    ),
+    rule(
         Topic.MY_ORDERS,
         "my_orders",
         r"\b(?:my|previous|past|all|recent|which|what|list) (?:my )?orders\b|\border history\b|\borders (?:do|have) i\b",
