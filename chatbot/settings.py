@@ -108,6 +108,8 @@ REACT_MAX_OBSERVATION_BYTES = env_int(
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY", alias="LLM_API_KEY")
 OPENAI_BASE_URL = env_text("OPENAI_BASE_URL", "", alias="LLM_API_URL")
 LLM_MODEL = env_text("LLM_MODEL", "")
+# The system text of this installation, in the form of the product's own.
+LLM_INSTRUCTIONS_FILE = env_text("LLM_INSTRUCTIONS_FILE", "")
 LLM_STREAM = env_bool("LLM_STREAM", True)
 LLM_TOOL_MODE: Literal["native", "json"] = env_choice(
     "LLM_TOOL_MODE", "native", ("native", "json")
@@ -125,6 +127,12 @@ LLM_MAX_CONNECTIONS = env_int(
 # ---- tools
 
 TOOLS_BACKEND = env_text("TOOLS_BACKEND", "store")
+# Where TOOLS_BACKEND=http_api asks: docs/shop-api.md.
+SHOP_API_URL = env_text("SHOP_API_URL", "")
+SHOP_API_KEY = env_secret("SHOP_API_KEY")
+SHOP_API_MAX_CONNECTIONS = env_int(
+    "SHOP_API_MAX_CONNECTIONS", 50, low=1, high=10_000, unit="connections"
+)
 TOOL_TIMEOUT_SECONDS = env_seconds("TOOL_TIMEOUT_SECONDS", 5, low=0.1, high=60)
 TOOL_LIST_ROWS = env_int("TOOL_LIST_ROWS", 20, low=1, high=100, unit="rows")
 

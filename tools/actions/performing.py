@@ -7,10 +7,12 @@ attempt whose outcome is not known is looked up before the next one. Attempts wa
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import F, Q
 
@@ -20,7 +22,7 @@ from tools.actions.states import RequestState
 from tools.backends.changes import ChangeResult, ChangingBackend
 from tools.contracts import ActionKind
 from tools.database import in_database
-from tools.errors import ToolError
+from tools.errors import ToolError, ToolTimeout
 
 RETRY_WAITS = (1, 2, 4, 8, 16)
 MAX_CRASHES = 3
@@ -54,12 +56,16 @@ async def perform(
         if result is None:
             if request.crashes >= MAX_CRASHES:
                 return await in_database(_leave_unknown, request, now=now)
-            result = await shop.execute(
-                request.customer_id,
-                ActionKind(request.kind),
-                request.arguments,
-                key=str(request.pk),
-            )
+            async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+                result = await shop.execute(
+                    request.customer_id,
+                    ActionKind(request.kind),
+                    request.arguments,
+                    key=str(request.pk),
+                )
+    except TimeoutError:
+        late = ToolTimeout("the shop did not answer in time")
+        return await in_database(_wait_or_leave, request, late, now=now)
     except ToolError as error:
         return await in_database(_wait_or_leave, request, error, now=now)
     return await in_database(_record, request, result, now=now)

@@ -11,9 +11,15 @@ from tools.backends.base import OrderBackend
 from tools.backends.changes import ChangingBackend
 
 # Dotted names: this package is imported before any model may be.
-BACKENDS: dict[str, str] = {"store": "tools.backends.store.backend.StoreBackend"}
+BACKENDS: dict[str, str] = {
+    "store": "tools.backends.store.backend.StoreBackend",
+    "http_api": "tools.backends.http_api.HttpShop",
+}
 # Those that also make changes; with another one the assistant only reads.
-CHANGING: dict[str, str] = {"store": "tools.backends.store.changing.StoreChanges"}
+CHANGING: dict[str, str] = {
+    "store": "tools.backends.store.changing.StoreChanges",
+    "http_api": "tools.backends.http_api.HttpShop",
+}
 
 
 @cache
