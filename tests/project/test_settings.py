@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
@@ -141,3 +142,19 @@ def test_every_setting_is_explained_with_its_default_and_bounds() -> None:
         assert not missing, f"{one.name}: {missing} not in {row}"
     stale = sorted(set(rows) - set(DECLARED) - {"PORT"})
     assert not stale
+
+
+@pytest.mark.parametrize(
+    ("env", "named"),
+    [
+        ({"TOOLS_BACKEND": "shopware"}, "TOOLS_BACKEND"),
+        ({"TOOLS_BACKEND": "http_api"}, "SHOP_API_URL"),
+    ],
+)
+def test_a_shop_that_cannot_be_asked_stops_the_start_by_name(
+    settings: Any, env: dict[str, str], named: str
+) -> None:
+    for name, value in env.items():
+        setattr(settings, name, value)
+    with pytest.raises(ImproperlyConfigured, match=named):
+        apps.get_app_config("tools").ready()
