@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ MOVE = {
 
 
 def cancelled() -> dict[str, Any]:
-    order = json.loads(json.dumps(DATABASE["orders"]["#W1"]))
+    order: dict[str, Any] = deepcopy(DATABASE["orders"]["#W1"])
     order |= {"status": "cancelled", "cancel_reason": "no longer needed"}
     order["payment_history"].append(
         {
@@ -39,7 +40,7 @@ def cancelled() -> dict[str, Any]:
 
 
 def user(balance: float = 2.0, city: str = "Denver") -> dict[str, Any]:
-    found = json.loads(json.dumps(DATABASE["users"]["kim"]))
+    found: dict[str, Any] = deepcopy(DATABASE["users"]["kim"])
     found["payment_methods"]["gift_card_1"]["balance"] = balance
     found["address"]["city"] = city
     return found

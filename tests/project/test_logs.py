@@ -35,6 +35,7 @@ def test_a_line_that_cannot_be_made_is_withheld() -> None:
 
 
 def test_no_logger_of_ours_or_the_server_writes_past_the_formatter() -> None:
-    assert list(settings.LOGGING["handlers"]) == ["console"]
+    logging_of: dict[str, Any] = settings.LOGGING
+    assert list(logging_of["handlers"]) == ["console"]
     for name in ("django", "django.server", "uvicorn", "uvicorn.access", "celery"):
-        assert settings.LOGGING["loggers"][name] == {"handlers": [], "propagate": True}
+        assert logging_of["loggers"][name] == {"handlers": [], "propagate": True}

@@ -174,7 +174,7 @@ def test_an_item_becomes_another_and_the_difference_is_paid() -> None:
 def test_an_item_change_that_is_not_allowed_changes_nothing(
     kind: ActionKind, arguments: dict[str, Json], reason: str
 ) -> None:
-    known = {
+    known: dict[str, Json] = {
         "order_id": "#W1",
         "items": ["11"],
         "new_items": ["12"],
