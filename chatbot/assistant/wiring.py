@@ -136,7 +136,21 @@ def endpoint_from_settings() -> Endpoint:
 
 @cache
 def instructions() -> Mapping[Language, str]:
-    """The system text by language: the parts of instructions.md."""
-    _, _, text = _INSTRUCTIONS.read_text("utf-8").partition("# en\n")
+    """The system text by language: the parts of instructions.md.
+
+    ``ImproperlyConfigured`` where the installation names a file that has them not.
+    """
+    file = Path(settings.LLM_INSTRUCTIONS_FILE or _INSTRUCTIONS)
+    try:
+        _, _, text = file.read_text("utf-8").partition("# en\n")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"LLM_INSTRUCTIONS_FILE can't be read: {error}"
+        raise ImproperlyConfigured(problem) from None
     english, _, chinese = text.partition("# zh\n")
+    if not (english.strip() and chinese.strip()):
+        raise ImproperlyConfigured("LLM_INSTRUCTIONS_FILE lacks a part # en or # zh.")
     return {"en": english.strip(), "zh": chinese.strip()}
+
+
+# A file that can't be used fails the start, not the first question.
+instructions()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
@@ -89,6 +91,20 @@ def test_the_instructions_are_there_in_both_languages_and_short() -> None:
     assert "search_help" in texts["zh"]
     assert "# zh" not in texts["en"]
     assert max(map(len, texts.values())) < 3000
+
+
+def test_an_installation_may_have_instructions_of_its_own(
+    settings: Settings, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.md"
+    settings.LLM_INSTRUCTIONS_FILE = str(own)
+    with pytest.raises(ImproperlyConfigured, match="LLM_INSTRUCTIONS_FILE"):
+        instructions.__wrapped__()
+    own.write_text("# en\n\nBe kind.\n", "utf-8")
+    with pytest.raises(ImproperlyConfigured, match="# zh"):
+        instructions.__wrapped__()
+    own.write_text("# en\n\nBe kind.\n\n# zh\n\n请友善。\n", "utf-8")
+    assert instructions.__wrapped__() == {"en": "Be kind.", "zh": "请友善。"}
 
 
 def test_every_need_that_asks_for_a_fact_has_a_proof() -> None:
