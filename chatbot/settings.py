@@ -256,7 +256,7 @@ INSTALLED_APPS = [
     "tools",
     "tools.backends.store",
     "channels",
-    "django.contrib.admin",
+    "chatbot.staff_site.StaffSiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -183,7 +183,11 @@ def test_an_operator_sees_how_runs_went_and_nothing_that_people_wrote(
 def test_a_customer_has_no_way_into_the_admin(lin: Person, handed_over: Run) -> None:
     client = Client()
     client.force_login(lin.user)
-    assert client.get(page_of(handed_over)).status_code == 302
+    for page in (page_of(handed_over), "/admin/chat/run/", "/admin/store/order/1/"):
+        assert client.get(page).status_code == 404
+    # Who has another account can still log in with it.
+    assert client.get("/admin/", follow=True).status_code == 200
+    assert Client().get(page_of(handed_over)).status_code == 302
 
 
 @pytest.mark.parametrize("who", ["sam", "ada", "olga", "root"])
