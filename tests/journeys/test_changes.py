@@ -130,7 +130,7 @@ def test_a_refund_waits_for_a_supervisor_and_is_then_made_once(
 
     sam = visitor(product, "sam")
     sam.open("/admin/workflow/changerequest/")
-    sam.page.locator("#result_list a").first.click()
+    sam.page.locator("#result_list tbody th a").first.click()
     expect(sam.page.locator(".desk-arguments")).to_contain_text("O-204")
     sam.page.get_by_label("Reason").fill("the parcel is lost")
     sam.page.get_by_role("button", name="Approve").click()
@@ -153,7 +153,7 @@ def test_what_is_declined_is_said_and_not_done(
     expect(card).to_contain_text("Waiting for approval")
     sam = visitor(product, "sam")
     sam.open("/admin/workflow/changerequest/")
-    sam.page.locator("#result_list a").first.click()
+    sam.page.locator("#result_list tbody th a").first.click()
     sam.page.get_by_label("Reason").fill("delivered yesterday")
     sam.page.get_by_role("button", name="Decline").click()
     expect(card).to_contain_text("Not approved")

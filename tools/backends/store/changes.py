@@ -184,7 +184,7 @@ def _change_address(request: Request) -> Plan:
             subject=order.number_key,
             arguments={"order_id": order.number, **after},
             before={"address": one_line(order)},
-            after={"address": ", ".join(part for part in after.values() if part)},
+            after={} if missing else {"address": _one_line(after)},
         ),
         apply,
     )
@@ -211,15 +211,18 @@ def _change_profile_address(request: Request) -> Plan:
             subject=f"profile:{customer.id}",
             arguments=dict(after),
             before={"address": one_line(now_default)} if now_default else {},
-            after={"address": ", ".join(part for part in after.values() if part)},
+            after={} if missing else {"address": _one_line(after)},
         ),
         apply,
     )
 
 
 def one_line(address: Order | Address) -> str:
-    parts = (getattr(address, name) for name in ADDRESS_FIELDS)
-    return ", ".join(part for part in parts if part)
+    return _one_line({name: getattr(address, name) for name in ADDRESS_FIELDS})
+
+
+def _one_line(address: Mapping[str, str]) -> str:
+    return ", ".join(address[name] for name in ADDRESS_FIELDS if address[name])
 
 
 # ---- payment
