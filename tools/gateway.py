@@ -50,6 +50,7 @@ __all__ = [
     "decide_request",
     "due_requests",
     "expire_due",
+    "make_room",
     "observe",
     "perform",
     "preview",
@@ -218,6 +219,24 @@ def request(
         proposed_by=f"model:{run_id}" if run_id else f"customer:{actor.customer_id}",
         conversation_id=conversation_id,
         run_id=run_id,
+        now=now,
+    )
+
+
+def make_room(
+    kind: ActionKind,
+    previewed: Preview,
+    *,
+    actor: Actor,
+    conversation_id: UUID | None,
+    now: datetime,
+) -> ActionRequest | None:
+    """Withdraw the open card that this preview's replaces; ``requests.make_room``."""
+    return requests.make_room(
+        kind,
+        previewed,
+        customer_id=actor.customer_id or "",
+        conversation_id=conversation_id,
         now=now,
     )
 

@@ -122,18 +122,30 @@ def request_approval(
 ) -> ActionRequest:
     """Make the request that the customer will confirm, in the caller's transaction.
 
-    While one of the same kind and order is open, that one. ``NotPossible`` where the
-    rules have come to forbid it.
+    While the very same one is open in this conversation, that one; an open card of
+    another conversation, or of other arguments, is withdrawn for it. ``NotPossible``
+    where that was agreed to already, or the rules have come to forbid it.
     """
     try:
-        request = gateway.request(
-            proposal.kind,
-            proposal.preview,
-            actor=actor,
-            conversation_id=conversation_id,
-            run_id=run_id,
-            now=now,
-        )
+        # Whole or not at all: a card gives way only to one that is then made.
+        with transaction.atomic():
+            replaced = gateway.make_room(
+                proposal.kind,
+                proposal.preview,
+                actor=actor,
+                conversation_id=conversation_id,
+                now=now,
+            )
+            if replaced is not None:
+                announce(replaced, actor=f"run:{run_id}", now=now)
+            request = gateway.request(
+                proposal.kind,
+                proposal.preview,
+                actor=actor,
+                conversation_id=conversation_id,
+                run_id=run_id,
+                now=now,
+            )
     except gateway.RequestRefused as refused:
         raise NotPossible(refused.reason) from None
     if proposal.tainted:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from tools.actions.models import ActionPolicy, ActionRequest
-from tools.actions.states import OPEN
+from tools.actions.states import OPEN, REPLACED
 from tools.contracts import ActionKind, Approver
 
 MAX_OPEN_PER_CUSTOMER = 3
@@ -91,7 +91,7 @@ def refusal_of(
     if own.filter(state__in=OPEN).count() >= MAX_OPEN_PER_CUSTOMER:
         return "too_many_open"
     today = own.filter(kind=policy.kind, created_at__gt=now - timedelta(days=1))
-    if today.count() >= policy.max_per_customer_per_day:
+    if today.exclude(reason=REPLACED).count() >= policy.max_per_customer_per_day:
         return "too_many_today"
     return ""
 

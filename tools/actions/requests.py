@@ -24,7 +24,13 @@ from tools.actions.policy import (
     needs_supervisor,
     refusal_of,
 )
-from tools.actions.states import MOVES, OPEN, WITHDRAWABLE, RequestState
+from tools.actions.states import (
+    MOVES,
+    OPEN,
+    REPLACED,
+    WITHDRAWABLE,
+    RequestState,
+)
 from tools.backends.changes import Preview
 from tools.contracts import ActionKind, Json, Role
 
@@ -93,6 +99,33 @@ def propose(
         if open_one is None:
             raise
         return open_one
+
+
+def make_room(
+    kind: ActionKind,
+    preview: Preview,
+    *,
+    customer_id: str,
+    conversation_id: UUID | None,
+    now: datetime,
+) -> ActionRequest | None:
+    """Take back the open card that a new proposal of the same change replaces.
+
+    A card is confirmed where it is shown and as it is shown: one of another
+    conversation, or of other arguments, can't stand for the new one. Returns the row
+    that was withdrawn. Raises ``RequestRefused`` where that was agreed to already.
+    """
+    before = _open(kind, customer_id, preview.subject)
+    if before is None:
+        return None
+    here = before.conversation_id == conversation_id
+    if here and before.arguments_hash == hash_of(kind, customer_id, preview.arguments):
+        return None
+    if before.state == RequestState.PROPOSED and move(
+        before, RequestState.WITHDRAWN, now=now, reason=REPLACED
+    ):
+        return before
+    raise RequestRefused("already_open")
 
 
 def _open(kind: ActionKind, customer_id: str, subject: str) -> ActionRequest | None:

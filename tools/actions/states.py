@@ -59,3 +59,5 @@ OPEN = frozenset(
 )
 # What a customer may still take back: nothing was sent anywhere.
 WITHDRAWABLE = frozenset({_S.PROPOSED, _S.CONFIRMED, _S.APPROVED})
+# Why a card was withdrawn that nobody agreed to: a newer one stands for it.
+REPLACED = "replaced"
