@@ -26,7 +26,8 @@ class ShopServer:
     ``before``: 503, nothing done. ``after``: done, and the connection dropped.
     ``slow``: done after ``slow_seconds``. ``garbage``: done, and no JSON. ``down``
     answers every request with 503. ``effects`` counts what was done under each key,
-    ``repeats`` the times that a key came again.
+    ``repeats`` the times that a key came again, and ``found_by_key`` the look-ups that
+    kept one from coming again.
     """
 
     def __init__(self, shop: Mapping[str, Any]) -> None:
@@ -39,6 +40,7 @@ class ShopServer:
         self.effects: Counter[str] = Counter()
         self.done: dict[str, dict[str, Any]] = {}
         self.repeats = 0
+        self.found_by_key = 0
         self.happened: Counter[str] = Counter()
         self.requests: list[str] = []
         server = self
@@ -46,7 +48,7 @@ class ShopServer:
         class Handler(_Handler):
             shop_server = server
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Quiet(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
@@ -91,6 +93,11 @@ class ShopServer:
         return (200, "no JSON") if fault == "garbage" else (200, result)
 
 
+class _Quiet(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Callers that are killed leave broken pipes behind: nothing to report."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     shop_server: ShopServer
     protocol_version = "HTTP/1.1"
@@ -128,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         if parts[1] == "changes":
             with shop.lock:
                 known = shop.done.get(parts[2])
+                shop.found_by_key += known is not None
             return (200, {**known, "repeated": True}) if known else (404, {})
         own = shop.orders_of(parts[1], parts[2])
         if parts[3] == "parcels":
