@@ -98,14 +98,21 @@ def env_int(name: str, default: int, *, low: int, high: int, unit: str) -> int:
 
 def env_seconds(name: str, default: float, *, low: float, high: float) -> float:
     """A time in seconds from ``low`` to ``high``, both allowed; fractions too."""
-    _declare(name, "number", f"{default:g}", low=low, high=high, unit="seconds")
+    return env_number(name, default, low=low, high=high, unit="seconds")
+
+
+def env_number(
+    name: str, default: float, *, low: float, high: float, unit: str
+) -> float:
+    """A number of ``unit`` from ``low`` to ``high``, both allowed; fractions too."""
+    _declare(name, "number", f"{default:g}", low=low, high=high, unit=unit)
     value = _raw(name)
     if value is None:
         return default
     plain = value.isascii() and value.replace(".", "", 1).isdigit()
     if not (plain and low <= float(value) <= high):
         raise ImproperlyConfigured(
-            f"{name} is {value!r}; it must be a number of seconds"
+            f"{name} is {value!r}; it must be a number of {unit}"
             f" from {low:g} to {high:g}."
         )
     return float(value)
@@ -133,6 +140,20 @@ def env_json(name: str) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise ImproperlyConfigured(f"{name} must be a JSON object.")
     return parsed
+
+
+def env_prices(name: str) -> dict[str, dict[str, float]]:
+    """By model: the price of a million ``prompt`` and ``completion`` tokens."""
+    found = env_json(name)
+    for model, price in found.items():
+        kinds = set(price) if isinstance(price, dict) else set()
+        amounts = price.values() if isinstance(price, dict) else ()
+        numbers = all(type(one) in (int, float) and one >= 0 for one in amounts)
+        if kinds != {"prompt", "completion"} or not numbers:
+            raise ImproperlyConfigured(
+                f'{name} of {model} must read {{"prompt": 0.4, "completion": 1.6}}.'
+            )
+    return found
 
 
 def env_secret(name: str, default: str = "", *, alias: str = "") -> str:

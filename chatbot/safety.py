@@ -60,6 +60,7 @@ def problems(conf: Any) -> Iterator[str]:
     yield from _hosts(conf)
     yield from _stores(conf)
     yield from _tasks(conf)
+    yield from _budgets(conf)
     yield from _server(conf)
 
 
@@ -140,6 +141,12 @@ def _tasks(conf: Any) -> Iterator[str]:
             "CELERY_VISIBILITY_SECONDS is not above CELERY_TASK_TIME_LIMIT: a running"
             " task would be given out again."
         )
+
+
+def _budgets(conf: Any) -> Iterator[str]:
+    for name in ("BUDGET_RUN_MONEY", "BUDGET_CUSTOMER_MONEY", "BUDGET_TOTAL_MONEY"):
+        if getattr(conf, name) and not conf.LLM_PRICES:
+            yield f"{name} is set, but LLM_PRICES names no price."
 
 
 def _server(conf: Any) -> Iterator[str]:

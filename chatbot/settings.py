@@ -14,6 +14,8 @@ from chatbot.env import (
     env_int,
     env_json,
     env_list,
+    env_number,
+    env_prices,
     env_seconds,
     env_secret,
     env_text,
@@ -124,6 +126,27 @@ LLM_MAX_CONNECTIONS = env_int(
     "LLM_MAX_CONNECTIONS", 200, low=1, high=10_000, unit="connections"
 )
 
+# Per million tokens, in any one currency: {"model": {"prompt": 2, "completion": 8}}.
+LLM_PRICES = env_prices("LLM_PRICES")
+
+# ---- what the model may cost; 0 means no limit (chatbot/chat/budget.py)
+
+BUDGET_RUN_MONEY = env_number(
+    "BUDGET_RUN_MONEY", 0, low=0, high=100_000, unit="currency units"
+)
+BUDGET_CUSTOMER_TOKENS = env_int(
+    "BUDGET_CUSTOMER_TOKENS", 200_000, low=0, high=1_000_000_000, unit="tokens"
+)
+BUDGET_CUSTOMER_MONEY = env_number(
+    "BUDGET_CUSTOMER_MONEY", 0, low=0, high=100_000, unit="currency units"
+)
+BUDGET_TOTAL_TOKENS = env_int(
+    "BUDGET_TOTAL_TOKENS", 20_000_000, low=0, high=1_000_000_000, unit="tokens"
+)
+BUDGET_TOTAL_MONEY = env_number(
+    "BUDGET_TOTAL_MONEY", 0, low=0, high=100_000, unit="currency units"
+)
+
 # ---- tools
 
 TOOLS_BACKEND = env_text("TOOLS_BACKEND", "store")
@@ -158,6 +181,15 @@ CHAT_NEW_SOCKETS_PER_MINUTE = env_int(
 CHAT_IDLE_SECONDS = env_seconds("CHAT_IDLE_SECONDS", 900, low=5, high=86_400)
 CHAT_ABSOLUTE_SECONDS = env_seconds(
     "CHAT_ABSOLUTE_SECONDS", 43_200, low=60, high=604_800
+)
+CHAT_LOOKUP_FAILURES = env_int(
+    "CHAT_LOOKUP_FAILURES", 5, low=1, high=1_000, unit="lookups"
+)
+CHAT_LOOKUP_WINDOW_SECONDS = env_seconds(
+    "CHAT_LOOKUP_WINDOW_SECONDS", 600, low=1, high=86_400
+)
+CHAT_LOOKUP_LOCK_SECONDS = env_seconds(
+    "CHAT_LOOKUP_LOCK_SECONDS", 900, low=1, high=86_400
 )
 CHAT_POLL_SECONDS = env_seconds("CHAT_POLL_SECONDS", 5, low=0.1, high=60)
 

@@ -86,6 +86,15 @@ def build_model(model_name: str | None, limits: Limits) -> Model:
             raise ImproperlyConfigured(f"there is no model named {model_name!r}")
 
 
+async def model_answers(model_name: str | None = None) -> bool:
+    """Whether the model that ``build_model()`` would choose can be reached now."""
+    if model_name == "offline" or not (model_name or settings.OPENAI_API_KEY):
+        return True
+    from chatbot.llm.probe import answers
+
+    return await answers(endpoint_from_settings())
+
+
 def model_kind(model_name: str) -> str:
     """``offline`` or ``model``: what the page tells the customer of ``Model.name``."""
     return "offline" if model_name == OfflineModel.name else "model"

@@ -6,6 +6,7 @@ model's summary. Everything that is written goes through one service of the work
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -88,6 +89,11 @@ class StateFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         states = ChangeRequest._meta.get_field("state").choices or ()
         return [("all", word("filter_any")), *((str(k), str(v)) for k, v in states)]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        waiting, *others = super().choices(changelist)
+        yield {**waiting, "display": word("desk_waiting")}
+        yield from others
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         match self.value():
@@ -281,6 +287,13 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
         "max_per_customer_per_day",
         "valid_hours",
     )
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        if db_field.name in ("supervisor_above", "two_people_above", "max_amount"):
+            kwargs["help_text"] = word("desk_minor_units")
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from chatbot.chat.budget import cost_of
 from chatbot.chat.leases import Claim
 from chatbot.chat.models import HandOver, Message, RunPhase, Speaker
 from chatbot.chat.stored import NUMBER_KINDS
@@ -19,6 +20,7 @@ from chatbot.react.types import (
     Acted,
     Coverage,
     HandOverMode,
+    LoopEvent,
     ModelFailed,
     Refused,
     RunState,
@@ -193,12 +195,15 @@ def numbers_of(state: RunState) -> Sequence[str]:
     return list(dict.fromkeys(map(canonical_number, (*asked, *seen))))
 
 
+def usage_of(event: LoopEvent) -> Usage:
+    """What the model call behind this event used; nothing where there was none."""
+    if isinstance(event, Acted | Refused | SentBack | ModelFailed | Stopped):
+        return event.usage
+    return Usage()
+
+
 def _usage(state: RunState) -> Usage:
-    costs = [
-        event.usage
-        for event in state.events
-        if isinstance(event, Acted | Refused | SentBack | ModelFailed | Stopped)
-    ]
+    costs = [usage_of(event) for event in state.events]
     return Usage(
         prompt_tokens=sum(cost.prompt_tokens for cost in costs),
         completion_tokens=sum(cost.completion_tokens for cost in costs),
@@ -223,7 +228,7 @@ def question_columns(question: Question) -> JsonObject:
     }
 
 
-def end_columns(state: RunState, stopped: Stopped) -> JsonObject:
+def end_columns(state: RunState, stopped: Stopped, *, model: str) -> JsonObject:
     total = tally(state)
     return {
         "phase": RunPhase.STOPPED,
@@ -232,6 +237,7 @@ def end_columns(state: RunState, stopped: Stopped) -> JsonObject:
         "prompt_tokens": total.usage.prompt_tokens,
         "completion_tokens": total.usage.completion_tokens,
         "tokens_estimated": total.usage.estimated,
+        "cost": cost_of(model, total.usage).money,
         "tools": " ".join(total.tools)[:200],
         "tool_errors": " ".join(total.tool_errors)[:200],
         "numbers": " ".join(total.numbers),

@@ -98,6 +98,15 @@ def give_back(claims: Collection[Claim], *, owner: str, now: datetime) -> int:
     ).update(phase=RunPhase.QUEUED, lease_until=None, lease_owner="", due_at=now)
 
 
+def put_back(claim: Claim, *, until: datetime) -> bool:
+    """Let a claimed run wait until then; False if it is not ours any more."""
+    ours = Run.objects.filter(
+        pk=claim.run_id, phase=RunPhase.RUNNING, fence=claim.fence
+    )
+    queued = {"phase": RunPhase.QUEUED, "lease_until": None, "lease_owner": ""}
+    return ours.update(**queued, due_at=until) == 1
+
+
 def news_of(claims: Collection[Claim]) -> dict[UUID, News]:
     """For each of these runs: is it still ours, and what came in from outside."""
     fences = {claim.run_id: claim.fence for claim in claims}

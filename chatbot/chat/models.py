@@ -36,6 +36,8 @@ class Account(models.Model):
     time_zone = models.CharField(max_length=64, default="UTC")
     allowance = models.FloatField(default=0)
     allowance_at = models.DateTimeField(null=True, blank=True)
+    # Until then no new number is looked up for them: see chatbot/chat/lookups.py.
+    lookups_locked_until = models.DateTimeField(null=True, blank=True)
     # When a page of theirs was open last, to within a few seconds.
     seen_at = models.DateTimeField(null=True, blank=True)
 
@@ -128,12 +130,16 @@ class Run(models.Model):
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     tokens_estimated = models.BooleanField(default=False)
+    # By the prices in the settings at its end, in their currency.
+    cost = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     hand_over = models.CharField(
         max_length=8,
         default=HandOverMode.NONE,
         choices=[(mode, mode) for mode in HandOverMode],
     )
     read_seq = models.PositiveBigIntegerField(default=0)
+    # Since when its question waits for a model that is away; null where it does not.
+    away_since = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField()
     lease_owner = models.CharField(max_length=64, blank=True, default="")

@@ -31,9 +31,11 @@ _COLUMNS = (
     "conversation__account__customer_id",
     "conversation__account__language",
     "conversation__account__time_zone",
+    "conversation__account__lookups_locked_until",
     "retry_of",
     "read_seq",
     "fence",
+    "away_since",
     "cancel_requested_at",
 )
 _TOLD = (Speaker.CUSTOMER, Speaker.ASSISTANT, Speaker.STAFF)
@@ -55,12 +57,15 @@ class Basis:
     it, ``last_seq`` is how far the conversation's log went when this was read.
     """
 
+    account_id: int
     actor: Actor
     state: RunState
     last_seq: int
     read_seq: int
     unread: list[Said]
     cancelled: bool
+    away_since: datetime | None = None
+    lookups_locked_until: datetime | None = None
 
 
 def rebuild_run(run_id: UUID) -> Basis | None:
@@ -87,12 +92,15 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         question = _read(asked, background)
         state, read_seq = RunState(background, question=question), asked[-1].seq
     return Basis(
+        account_id=account.pk,
         actor=actor_of(account, state.question),
         state=state,
         last_seq=run.conversation.last_seq,
         read_seq=read_seq,
         unread=[message for message in asked if message.seq > read_seq],
         cancelled=run.cancel_requested_at is not None,
+        away_since=run.away_since,
+        lookups_locked_until=account.lookups_locked_until,
     )
 
 

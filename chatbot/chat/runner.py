@@ -12,16 +12,17 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
-from typing import cast
+from typing import TypeAlias, cast
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from chatbot.assistant.wiring import build_run
-from chatbot.chat import cards, ending
+from chatbot.assistant.wiring import RunParts, build_run
+from chatbot.chat import away, cards, ending
+from chatbot.chat.guards import Guards
 from chatbot.chat.journal import Entries, LeaseLost, Written, journal
-from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run
+from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run, put_back
 from chatbot.chat.models import Message, Speaker, Step
 from chatbot.chat.rebuild import (
     Basis,
@@ -32,7 +33,7 @@ from chatbot.chat.rebuild import (
 )
 from chatbot.chat.stored import numbers_in, step_row
 from chatbot.chat.stream import stream
-from chatbot.react.endings import broken
+from chatbot.react.endings import broken, model_away
 from chatbot.react.loop import run_react
 from chatbot.react.signals import Signals
 from chatbot.react.types import (
@@ -49,6 +50,8 @@ from tools.database import in_database
 
 logger = logging.getLogger(__name__)
 
+Builder: TypeAlias = Callable[..., RunParts]
+
 # Whether a commit came through is not known then: the database has to say.
 DATABASE_AWAY = (OperationalError, InterfaceError)
 
@@ -59,8 +62,11 @@ async def execute_run(
     owner: str,
     model_name: str | None = None,
     taken: Callable[[Execution], None] = lambda execution: None,
+    build: Builder | None = None,
 ) -> UUID | None:
     """Work a run out to its end, if nobody else does; ``taken`` hears once it is ours.
+
+    ``build`` stands in for ``build_run``: an evaluation wraps its parts with faults.
 
     Gives the id of a run that has to follow, for messages that came too late for this
     one. Where the database is away, or the task is cancelled, the run stays as it was
@@ -69,7 +75,7 @@ async def execute_run(
     claim = await in_database(claim_run, run_id, owner=owner, now=timezone.now())
     if claim is None:
         return None
-    execution = Execution(claim, model_name)
+    execution = Execution(claim, model_name, build)
     taken(execution)
     try:
         await execution.play()
@@ -80,17 +86,25 @@ async def execute_run(
     except Exception as error:
         logger.exception("run %s failed", run_id)
         await execution.give_up(f"{type(error).__name__}: {error}")
+    finally:
+        execution.let_go()
     return execution.next_run
 
 
 class Execution:
     """A run in the hands of this process."""
 
-    def __init__(self, claim: Claim, model_name: str | None = None) -> None:
+    def __init__(
+        self,
+        claim: Claim,
+        model_name: str | None = None,
+        build: Builder | None = None,
+    ) -> None:
         self.claim = claim
         self.signals = Signals()
         self.next_run: UUID | None = None
         self._model_name = model_name
+        self._build = build
         self._begun = False
         self._state = RunState(Background())
         self._last_seq = 0  # how far we know the conversation's log
@@ -98,6 +112,10 @@ class Execution:
         self._offered: deque[int] = deque()  # seqs of the messages that it has not
         self._keep: set[str] = set()  # numbers that redaction may spare
         self._actor = Actor(Role.GUEST)
+        self._guards: Guards | None = None
+        self._model = ""
+        self._away_since: datetime | None = None
+        self._ended = False
 
     async def play(self) -> None:
         """Run the loop to its end; raises what only the caller can settle."""
@@ -108,16 +126,29 @@ class Execution:
         if self.claim.crashes >= MAX_CRASHES:
             await self.give_up("the processes that tried this run died")
             return
-        parts = build_run(
+        match await away.look(basis, self._model_name):
+            case away.Wait(until=until):
+                await in_database(put_back, self.claim, until=until)
+                return
+            case away.GaveUp():
+                self.signals.stop_with(StopReason.MODEL_ERROR)
+            case None:
+                pass
+        parts = (self._build or build_run)(
             actor=basis.actor,
             background=basis.state.background,
             model_name=self._model_name,
         )
+        self._model = parts.model.name
+        guards = self._guards = Guards(
+            self.claim.run_id, self.claim.conversation_id, basis, self.signals
+        )
+        await guards.begin(basis.state, parts.model.name)
         events = run_react(
             basis.state,
             model=parts.model,
             tools=parts.tools,
-            observe=parts.observe,
+            observe=partial(guards.observe, parts.observe, basis.state),
             limits=parts.limits,
             proofs=parts.proofs,
             signals=self.signals,
@@ -127,6 +158,11 @@ class Execution:
         async with aclosing(events):  # type: ignore[type-var]
             async for event in events:
                 await self._save(event)
+
+    def let_go(self) -> None:
+        """Whatever became of the run: this process carries it no more."""
+        if self._guards is not None:
+            self._guards.close(ended=self._ended)
 
     async def heed(self, news: News) -> None:
         """Take in what others have written about this run."""
@@ -159,6 +195,7 @@ class Execution:
     def _begin(self, basis: Basis) -> None:
         self._begun = True
         self._actor = basis.actor
+        self._away_since = basis.away_since
         self._state = basis.state
         self._read_seq = basis.read_seq
         self._last_seq = basis.last_seq
@@ -174,6 +211,9 @@ class Execution:
             self.signals.messages.append(message.text)
 
     async def _save(self, event: LoopEvent) -> None:
+        if isinstance(event, Stopped) and event.reason is StopReason.MODEL_ERROR:
+            again = away.asks_again(event, since=self._away_since)
+            event = model_away(event, self._state, asks_again=again)
         entries = self._entries(event)
         if isinstance(event, Stopped) and event.request is not None:
             # The shop is asked before the transaction that writes the end.
@@ -184,7 +224,10 @@ class Execution:
         heard_all = written.before <= self._last_seq
         self._last_seq = written.before + len(entries.rows)
         stream().publish(self.claim.conversation_id, entries.rows)
+        if self._guards is not None:
+            await self._guards.saved(event)
         if isinstance(event, Stopped):
+            self._ended = True
             return
         if written.cancelled_at is not None:
             self.signals.stop_with(StopReason.CANCELLED)
@@ -216,7 +259,7 @@ class Execution:
         entries.rows = [answer, step]
         duration = _duration(self._state.started_at, stopped.at)
         step.body["duration_ms"] = duration
-        entries.changes = ending.end_columns(self._state, stopped)
+        entries.changes = ending.end_columns(self._state, stopped, model=self._model)
         entries.changes["duration_ms"] = duration
         entries.finish = partial(self._finish, stopped)
 
@@ -252,6 +295,11 @@ class Execution:
             hand_over.save(force_insert=True)
         if self._offered or written.before > self._last_seq:
             self.next_run = self._follow_up(stopped, written)
+        if away.asks_again(stopped, since=self._away_since):
+            away.queue_until_back(
+                self.claim, stopped, since=self._away_since, late=self.next_run
+            )
+            self.next_run = None
 
     def _follow_up(self, stopped: Stopped, written: Written) -> UUID | None:
         """A run for the messages that joined this one too late to be answered."""

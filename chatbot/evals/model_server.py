@@ -34,7 +34,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -67,6 +67,7 @@ class ModelServer:
     port: int = 0
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     home: asyncio.AbstractEventLoop | None = None
+    away: bool = False
     _played: int = 0
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -98,14 +99,19 @@ class ModelServer:
         await self._server.wait_closed()
 
     def leave(self) -> None:
-        """Refuse connections from now on, from another thread than its own."""
-        assert self.home is not None
-        asyncio.run_coroutine_threadsafe(self.stop(), self.home).result(10)
+        """Refuse connections from now on; called from another thread than its own."""
+        self._at_home(self.stop())
+        self.away = True
 
     def come_back(self) -> None:
         """Listen on the same port again."""
-        assert self.home is not None
-        asyncio.run_coroutine_threadsafe(self.start(), self.home).result(10)
+        self._at_home(self.start())
+        self.away = False
+
+    def _at_home(self, work: Coroutine[Any, Any, None]) -> None:
+        if self.home is None:
+            raise RuntimeError("this server has no thread of its own")
+        asyncio.run_coroutine_threadsafe(work, self.home).result(10)
 
     async def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

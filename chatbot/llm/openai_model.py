@@ -70,8 +70,12 @@ class OpenAIModel:
             async with asyncio.timeout_at(deadline), shared.places:
                 return await self._with_retries(shared, state, tools, deadline)
         except TimeoutError:
+            # What the endpoint has counted is not known, but it was not nothing.
+            asked = self._body(shared, state, tools).decode()
             raise ModelError(
-                f"no whole reply within {self.endpoint.total:g} s", retryable=True
+                f"no whole reply within {self.endpoint.total:g} s",
+                retryable=True,
+                usage=estimated_usage(asked, ""),
             ) from None
 
     async def _with_retries(

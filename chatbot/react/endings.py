@@ -58,6 +58,12 @@ _PERSON_WILL_LOOK: Mapping[Language, str] = {
     "zh": "接下来由人工客服为您查看，并在这里回复您。",
 }
 
+# In place of a closing, where a run is queued that asks the model again by itself.
+_ASKS_AGAIN: Mapping[Language, str] = {
+    "en": "I will try again by myself and answer here; you need do nothing.",
+    "zh": "稍后我会自动重新查询，并在这里回复您，您不需要再问一遍。",
+}
+
 ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.ANSWERED: Ending(_NOTHING, _NOTHING),
     StopReason.NEEDS_CUSTOMER: Ending(_NOTHING, _NOTHING),
@@ -240,6 +246,27 @@ def broken(state: RunState, problem: str, *, at: datetime) -> Stopped:
         hand_over=ending.hand_over,
         can_retry=ending.can_retry,
         problem=problem,
+    )
+
+
+def model_away(stopped: Stopped, state: RunState, *, asks_again: bool) -> Stopped:
+    """The end of a run whose model is away, once it is known what follows.
+
+    Either a run that asks again stands in the same transaction, or a person will look.
+    Where a person was asked for anyway it stays as it is.
+    """
+    if stopped.hand_over is HandOverMode.MADE:
+        return stopped
+    language = known.language_of(state)
+    closing = ENDINGS[StopReason.MODEL_ERROR].closing[language]
+    instead = (_ASKS_AGAIN if asks_again else _PERSON_WILL_LOOK)[language]
+    made = HandOverMode.NONE if asks_again else HandOverMode.MADE
+    return replace(
+        stopped,
+        answer=stopped.answer.removesuffix(closing) + instead,
+        hand_over=made,
+        hand_over_reason="" if asks_again else "the model was away too long",
+        can_retry=False,
     )
 
 

@@ -56,7 +56,7 @@ async def deployment(
 
     Each reply of the model server takes up to ``model_seconds``.
     """
-    with _folder() as folder, model_server_thread() as model:
+    with scratch_folder() as folder, model_server_thread() as model:
         settings = {**ROOMY, **(env or {})}
         if model_seconds is not None:
             model.reply = two_looks(random.Random(seed), seconds=model_seconds)
@@ -80,7 +80,7 @@ async def deployment(
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="waybill-assurance-") as name:
         folder = Path(name)
         # The database runs as a lesser user.

@@ -146,5 +146,3 @@ def _memory_mib(place: Deployment) -> float:
     with open(f"/proc/{place.stack.product.web.pid}/status") as status:
         line = next(line for line in status if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024
-
-

@@ -74,9 +74,12 @@ def two_looks(rng: random.Random, *, seconds: float = 0) -> Callable[..., Entry]
 
     def reply(request: dict[str, Any]) -> Entry:
         messages = request["messages"]
-        asked = max(n for n, one in enumerate(messages) if one["role"] == "user")
-        number = _last(r"\b([A-Z]+-?[0-9][0-9A-Z-]*)\b", messages[asked]["content"])
-        seen = [m["content"] for m in messages[asked:] if m["role"] == "tool"]
+        # What came after the last answer: this run, also where messages joined it.
+        told = [n for n, m in enumerate(messages) if _is_answer(m)]
+        run = messages[told[-1] + 1 :] if told else messages
+        asked = " ".join(m["content"] for m in run if m["role"] == "user")
+        number = _last(r"\b([A-Z]+-?[0-9][0-9A-Z-]*)\b", asked)
+        seen = [m["content"] for m in run if m["role"] == "tool"]
         pause = {"delay": rng.uniform(0, seconds)}
         if not seen:
             return {**call("get_order", order_id=number), **pause}
@@ -88,6 +91,10 @@ def two_looks(rng: random.Random, *, seconds: float = 0) -> Callable[..., Entry]
         return say(text, **pause)
 
     return reply
+
+
+def _is_answer(message: dict[str, Any]) -> bool:
+    return message["role"] == "assistant" and not message.get("tool_calls")
 
 
 def _last(pattern: str, text: str) -> str:

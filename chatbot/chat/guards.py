@@ -1,0 +1,96 @@
+"""What a run may still do, looked at after each of its events: budget and lookups."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TypeAlias
+from uuid import UUID
+
+from django.utils import timezone
+
+from chatbot.assistant.wiring import model_kind
+from chatbot.chat import lookups
+from chatbot.chat.budget import cost_of, till
+from chatbot.chat.ending import tally, usage_of
+from chatbot.chat.rebuild import Basis
+from chatbot.react import state as known
+from chatbot.react.signals import Signals
+from chatbot.react.types import (
+    Acted,
+    LoopEvent,
+    Observed,
+    RunState,
+    StopReason,
+)
+from tools.contracts import Observation, ObservationStatus, ToolCall
+from tools.database import in_database
+
+Observer: TypeAlias = Callable[[ToolCall, str], Awaitable[Observation]]
+
+
+class Guards:
+    """Of one run, from its begin in this process to its end or its loss."""
+
+    def __init__(
+        self, run_id: UUID, conversation_id: UUID, basis: Basis, signals: Signals
+    ) -> None:
+        self._run_id = run_id
+        self._conversation_id = conversation_id
+        self._account_id = basis.account_id
+        self._locked_until: datetime | None = basis.lookups_locked_until
+        self._signals = signals
+        self._model = ""
+        self._counts = False
+
+    async def begin(self, state: RunState, model: str) -> None:
+        """Count what the run has cost already, and see whether it may cost more."""
+        self._model = model
+        # The offline model costs nothing, and no statement either.
+        self._counts = model_kind(model) != "offline"
+        if self._counts:
+            before = cost_of(model, tally(state).usage)
+            await till().open(self._run_id, self._account_id, before)
+            await self._mind_the_budget()
+
+    async def observe(
+        self, observe: Observer, state: RunState, call: ToolCall, observation_id: str
+    ) -> Observation:
+        until = self._locked_until
+        locked = until is not None and timezone.now() < until
+        if locked and lookups.is_guess(call, known.known_numbers(state)):
+            return lookups.not_found(call, observation_id)
+        return await observe(call, observation_id)
+
+    async def saved(self, event: LoopEvent) -> None:
+        """Hear of an event that was stored."""
+        if self._counts:
+            cost = cost_of(self._model, usage_of(event))
+            till().add(self._run_id, self._account_id, cost)
+            # A call that was accepted is still made: it costs no tokens.
+            if not isinstance(event, Acted):
+                await self._mind_the_budget()
+        if isinstance(event, Observed) and not event.repeated:
+            await self._note_lookup(event)
+
+    def close(self, *, ended: bool) -> None:
+        """Whatever became of the run: this process carries it no more."""
+        if self._counts:
+            till().close(self._run_id, self._account_id, ended=ended)
+
+    async def _mind_the_budget(self) -> None:
+        if till().is_reached(self._run_id, self._account_id):
+            self._signals.stop_with(StopReason.BUDGET_LIMIT)
+        await till().alert(self._account_id)
+
+    async def _note_lookup(self, observed: Observed) -> None:
+        locked = self._locked_until is not None and observed.at < self._locked_until
+        if locked or observed.observation.status is not ObservationStatus.NOT_FOUND:
+            return
+        until = await in_database(
+            lookups.note_failure,
+            account_id=self._account_id,
+            conversation_id=self._conversation_id,
+            now=observed.at,
+        )
+        self._locked_until = until or self._locked_until

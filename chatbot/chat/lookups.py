@@ -1,0 +1,93 @@
+"""Numbers that lead nowhere: after a few of them, no new one is looked up for a while.
+
+The customer reads what they would read of any number that is not theirs: whoever tries
+out numbers learns nothing more, not even that they were noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from chatbot.chat.models import Account, Conversation, Step
+from chatbot.workflow.audit import record_audit
+from tools.contracts import (
+    Observation,
+    ObservationStatus,
+    ToolCall,
+    canonical_number,
+)
+
+# The reads that take a number, with what the gateway says of one that leads nowhere,
+# and whose word that is.
+_MISSING = {
+    "get_order": ("no such order of this customer", "shop"),
+    "get_refund": ("no such order of this customer", "shop"),
+    "track_shipment": ("no such parcel of this customer", "carrier"),
+}
+
+
+def is_guess(call: ToolCall, known: Collection[str]) -> bool:
+    """Whether a read is about a number that no observation has brought so far."""
+    if call.name not in _MISSING:
+        return False
+    numbers = (value for value in call.arguments.values() if isinstance(value, str))
+    return any(canonical_number(number) not in known for number in numbers)
+
+
+def not_found(call: ToolCall, observation_id: str) -> Observation:
+    """What the gateway observes where there is no such thing, or it is not theirs."""
+    message, source = _MISSING[call.name]
+    return Observation(
+        id=observation_id,
+        call_id=call.id,
+        tool=call.name,
+        arguments=call.arguments,
+        status=ObservationStatus.NOT_FOUND,
+        fields={},
+        observed_at=datetime.now(UTC),
+        source=source,
+        message=message,
+        retryable=False,
+        duration_ms=0,
+        attempts=1,
+    )
+
+
+@transaction.atomic
+def note_failure(
+    *, account_id: int, conversation_id: UUID, now: datetime
+) -> datetime | None:
+    """Count the failed lookups of a customer; lock them where there are too many.
+
+    Gives the end of the lock. Failures from before an earlier lock's end are paid for.
+    """
+    # The audit's chain of a conversation grows under its row lock.
+    Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
+    account = Account.objects.select_for_update(no_key=True).get(pk=account_id)
+    since = now - timedelta(seconds=settings.CHAT_LOOKUP_WINDOW_SECONDS)
+    if account.lookups_locked_until is not None:
+        since = max(since, account.lookups_locked_until)
+    failures = Step.objects.filter(
+        conversation__account_id=account_id,
+        kind="observed",
+        status=ObservationStatus.NOT_FOUND,
+        tool__in=list(_MISSING),
+        created_at__gt=since,
+    )
+    if failures.count() < settings.CHAT_LOOKUP_FAILURES:
+        return None
+    until = now + timedelta(seconds=settings.CHAT_LOOKUP_LOCK_SECONDS)
+    Account.objects.filter(pk=account_id).update(lookups_locked_until=until)
+    record_audit(
+        "lookup_lock",
+        chain=str(conversation_id),
+        actor="system",
+        ids={"account": account_id},
+        now=now,
+    )
+    return until
