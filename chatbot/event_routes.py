@@ -22,4 +22,5 @@ EVENT_ROUTES: dict[str, tuple[str, ...]] = {
     "action.expired": (_TELL, _MAIL),
     "action.finished": (_TELL, _MAIL),
     "action.resolved": (_TELL, _MAIL),
+    "refund.settled": ("chatbot.workflow.handlers.settle_refund",),
 }

@@ -275,6 +275,24 @@ CELERY_TIMEZONE = "UTC"
 
 ALERT_WEBHOOK_URL = env_secret("ALERT_WEBHOOK_URL")
 ALERT_EMAIL = env_text("ALERT_EMAIL", "")
+# Mail to customers who have left, and alerts. Without a host the demo prints it, and
+# production sends none: what people are told belongs into no log.
+EMAIL_HOST = env_text("EMAIL_HOST", "")
+EMAIL_PORT = env_int("EMAIL_PORT", 587, low=1, high=65_535, unit="ports")
+EMAIL_HOST_USER = env_text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env_secret("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env_bool("EMAIL_USE_TLS", True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env_text("DEFAULT_FROM_EMAIL", "waybill@localhost")
+EMAIL_BACKEND = "django.core.mail.backends." + (
+    "smtp.EmailBackend"
+    if EMAIL_HOST
+    else "dummy.EmailBackend"
+    if PRODUCTION
+    else "console.EmailBackend"
+)
+# What the payment provider signs its calls to /hooks/payment/ with; empty: no calls.
+PAYMENT_HOOK_KEY = env_secret("PAYMENT_HOOK_KEY")
 # Signs the audit chain; of its own, so that neither key gives away the other.
 AUDIT_KEY = env_secret("AUDIT_KEY") or ("" if PRODUCTION else demo_key(VAR_DIR))
 

@@ -9,6 +9,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path(REPORT_PATH.lstrip("/"), csp_report, name="csp-report"),
+    path("hooks/", include("chatbot.workflow.urls")),
     path("help/", include("tools.urls")),
     path("", include("chatbot.chat.urls")),
 ]

@@ -23,7 +23,7 @@ from tools.actions import performing, requests
 from tools.actions.faults import Fault, FaultyShop
 from tools.actions.models import ActionRequest
 from tools.actions.requests import RequestRefused
-from tools.backends import changing_backend
+from tools.backends import changing_backend, refund_ledger
 from tools.backends.changes import Preview
 from tools.catalog import CATALOG
 from tools.catalog.tool import Raw, Tool
@@ -39,7 +39,14 @@ from tools.contracts import (
     ToolSpec,
     argument_problem,
 )
-from tools.errors import BadArguments, BadResult, ToolDenied, ToolError, ToolTimeout
+from tools.errors import (
+    BadArguments,
+    BadResult,
+    NotFound,
+    ToolDenied,
+    ToolError,
+    ToolTimeout,
+)
 from tools.permissions import allowed, visible
 from tools.timeouts import run_tool_with_timeout
 
@@ -52,12 +59,14 @@ __all__ = [
     "expire_due",
     "make_room",
     "observe",
+    "overdue_refunds",
     "perform",
     "preview",
     "reconcile",
     "request",
     "requeue_request",
     "resolve_request",
+    "settle_refund",
     "visible_tools",
     "withdraw_request",
 ]
@@ -337,3 +346,20 @@ def faulty_shop(fault: Fault | None) -> FaultyShop:
 async def reconcile(request_id: UUID, *, now: datetime) -> ActionRequest:
     """Ask the shop what became of a request whose outcome is not known."""
     return await performing.reconcile(request_id, shop=changing_backend(), now=now)
+
+
+async def settle_refund(number: str, *, at: datetime) -> bool:
+    """Note that a refund was paid out, once; False where it was noted before.
+
+    Raises ``NotFound`` for a refund that the shop does not know (yet).
+    """
+    ledger = refund_ledger()
+    if ledger is None:
+        raise NotFound("this shop settles its refunds itself")
+    return await ledger.settle_refund(number, at=at)
+
+
+async def overdue_refunds(*, before: datetime) -> Sequence[str]:
+    """Refunds whose payment nobody has reported although it was expected before."""
+    ledger = refund_ledger()
+    return await ledger.overdue_refunds(before=before) if ledger else ()

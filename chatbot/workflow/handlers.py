@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils import timezone
 
 from chatbot.workflow import services
 from chatbot.workflow.models import Event
-from chatbot.workflow.outbox import Later
+from chatbot.workflow.outbox import Later, Retryable
+from tools.errors import NotFound, ToolError
 
 # While another process executes the request: when to look whether it has ended.
 LOOK_AGAIN = timedelta(seconds=2)
@@ -24,3 +25,19 @@ async def perform_action(event: Event) -> None:
     request = await services.carry_out(UUID(event.ids["request"]), now=now)
     if request.state in ("approved", "executing", "retry_wait"):
         raise Later(request.next_attempt_at or now + LOOK_AGAIN)
+
+
+async def settle_refund(event: Event) -> None:
+    """Note in the shop's books that a refund was paid out; twice is once.
+
+    A report may come before the refund that it is about is to be seen: it is tried
+    again, and in the end a dead letter, for then somebody pays what nobody asked for.
+    """
+    try:
+        await services.settle_refund(
+            event.ids["refund"], at=datetime.fromisoformat(event.ids["settled_at"])
+        )
+    except NotFound as error:
+        raise Retryable("no such refund (yet)") from error
+    except ToolError as error:
+        raise Retryable(type(error).__name__) from error

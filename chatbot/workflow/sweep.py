@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 LOOK_FOR_EXPIRED = 5.0
 LOOK_FOR_UNKNOWN = 15.0
 OFFER_ALERTS = 5.0
+LOOK_FOR_OVERDUE = 600.0
 
 
 class Sweeper:
@@ -99,6 +100,7 @@ class Sweeper:
         self._every(settings.RUN_SWEEP_SECONDS, services.carry_out_due)
         self._every(LOOK_FOR_EXPIRED, services.expire_due)
         self._every(LOOK_FOR_UNKNOWN, services.look_up_unknown)
+        self._every(LOOK_FOR_OVERDUE, services.look_for_overdue)
         self._every(OFFER_ALERTS, alerts.deliver_alerts)
 
     async def _deliver(self, claim: outbox.Claim) -> None:

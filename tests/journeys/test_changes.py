@@ -25,18 +25,19 @@ def untouched(product: Product) -> None:
             "workflow_event",
         ):
             shop.execute(f"DELETE FROM {table}")
-        [key] = shop.execute(
-            "SELECT id FROM store_order WHERE number_key = 'O205'"
-        ).fetchone()
-        shop.execute("DELETE FROM store_refund WHERE order_id = ?", (key,))
-        shop.execute(
-            "DELETE FROM store_payment WHERE order_id = ? AND direction = 'refund'",
-            (key,),
-        )
-        shop.execute(
-            "UPDATE store_order SET status = 'paid', cancelled_at = NULL WHERE id = ?",
-            (key,),
-        )
+        for number, status in (("O204", "shipped"), ("O205", "paid")):
+            [key] = shop.execute(
+                "SELECT id FROM store_order WHERE number_key = ?", (number,)
+            ).fetchone()
+            shop.execute("DELETE FROM store_refund WHERE order_id = ?", (key,))
+            shop.execute(
+                "DELETE FROM store_payment WHERE order_id = ? AND direction = 'refund'",
+                (key,),
+            )
+            shop.execute(
+                "UPDATE store_order SET status = ?, cancelled_at = NULL WHERE id = ?",
+                (status, key),
+            )
 
 
 def effects(product: Product) -> list[str]:

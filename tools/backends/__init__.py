@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from tools.backends.base import OrderBackend
-from tools.backends.changes import ChangingBackend
+from tools.backends.changes import ChangingBackend, RefundLedger
 
 # Dotted names: this package is imported before any model may be.
 BACKENDS: dict[str, str] = {
@@ -20,6 +20,8 @@ CHANGING: dict[str, str] = {
     "store": "tools.backends.store.changing.StoreChanges",
     "http_api": "tools.backends.http_api.HttpShop",
 }
+# Those whose refunds a payment provider reports to us; others keep their own books.
+SETTLING: dict[str, str] = {"store": "tools.backends.store.refunds.StoreRefunds"}
 
 
 @cache
@@ -33,4 +35,12 @@ def backend() -> OrderBackend:
 def changing_backend() -> ChangingBackend:
     """The same shop, asked for changes."""
     made: ChangingBackend = import_string(CHANGING[settings.TOOLS_BACKEND])()
+    return made
+
+
+@cache
+def refund_ledger() -> RefundLedger | None:
+    """Where settled refunds are noted; None where the shop does that itself."""
+    name = SETTLING.get(settings.TOOLS_BACKEND)
+    made: RefundLedger | None = import_string(name)() if name else None
     return made

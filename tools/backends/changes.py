@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 from tools.backends.base import Money
@@ -53,6 +54,20 @@ class ChangeResult:
     reason: str = ""
     details: Mapping[str, Json] = field(default_factory=dict)
     repeated: bool = False
+
+
+class RefundLedger(Protocol):
+    """A shop whose refunds are paid out by a provider that reports back."""
+
+    async def settle_refund(self, number: str, *, at: datetime) -> bool:
+        """Note that the money has left, once; False where it was noted before.
+
+        Raises ``NotFound`` for a refund that is not known (yet).
+        """
+
+    async def overdue_refunds(self, *, before: datetime) -> Sequence[str]:
+        """Numbers of refunds on their way that should have arrived before."""
+        ...
 
 
 class ChangingBackend(Protocol):
