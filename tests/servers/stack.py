@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.parts import install, missing
@@ -67,12 +68,13 @@ class Stack:
 
     def start(self, *, beat: bool = True) -> None:
         self.prepare()
-        for web in self.webs:
-            web.start()
-        for worker in self.workers:
-            worker.start()
+        processes = [web.web for web in self.webs] + self.workers
         if beat:
-            self.beat.start()
+            processes.append(self.beat)
+        # Each takes seconds of its own to load.
+        with ThreadPoolExecutor(len(processes)) as together:
+            for started in [together.submit(one.start) for one in processes]:
+                started.result()
 
     def prepare(self) -> None:
         """Only the stores, with tables and shop: nobody serves or works yet."""
