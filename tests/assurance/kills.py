@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import Counter
 from dataclasses import dataclass
 from time import monotonic
@@ -17,7 +16,6 @@ from typing import Any
 from tests.assurance.deployment import Deployment, alive, deployment, quiet
 from tests.assurance.report import Finding, percentile
 from tests.servers.chat_client import ChatClient
-from tests.servers.processes import Process
 from tests.servers.records import differences
 
 
@@ -45,6 +43,7 @@ class Killer:
         self.wipes = 0
         self.events: list[tuple[float, str]] = []
         self._began = monotonic()
+        self._down: set[str] = set()
 
     @property
     def done(self) -> bool:
@@ -53,13 +52,15 @@ class Killer:
 
     async def run(self) -> None:
         rounds = 0
+        restarts: list[asyncio.Task[None]] = []
         while not self.done:
             await asyncio.sleep(self.rng.uniform(*self.size.pause))
             rounds += 1
             wipe_every = max(1, self.size.kills // self.size.wipes)
             if rounds % wipe_every == 0 or sum(self.kills.values()) >= self.size.kills:
                 await asyncio.to_thread(self._wipe)
-            await self._kill_one()
+            self._kill_one(restarts)
+        await asyncio.gather(*restarts)
 
     def _wipe(self) -> None:
         with self.place.stack.redis.client() as redis:
@@ -67,43 +68,48 @@ class Killer:
         self.wipes += 1
         self._note("redis emptied")
 
-    async def _kill_one(self) -> None:
-        part = self.rng.choice(("web", "web", "worker", "redis", "postgres"))
+    def _kill_one(self, restarts: list[asyncio.Task[None]]) -> None:
+        """Kill a part that is up; it is started again beside, while others die."""
+        up = [name for name in self._parts() if name not in self._down]
+        if not up:
+            return
+        # Processes are many and stores are one each: all kinds get their share.
+        part = self.rng.choice(up)
+        self._down.add(part)
         down = self.rng.uniform(*self.size.down)
-        await asyncio.to_thread(self._kill_and_restart, part, down)
+        restarts.append(asyncio.create_task(self._cycle(part, down)))
 
-    def _kill_and_restart(self, part: str, down: float) -> None:
+    def _parts(self) -> list[str]:
         stack = self.place.stack
-        match part:
-            case "web":
-                self._cycle(part, self.rng.choice(stack.webs).web, down)
-            case "worker":
-                self._cycle(part, self.rng.choice(stack.workers), down)
-            case "redis":
-                assert stack.redis.process is not None
-                self._cycle(part, stack.redis.process, down)
-            case "postgres":
-                assert stack.postgres.process is not None
-                self._crash(part, stack.postgres.process, down)
-                stack.postgres.start()
+        webs = [f"web{number}" for number in range(len(stack.webs))]
+        workers = [f"worker{number}" for number in range(len(stack.workers))]
+        return [*webs, *workers, "redis", "postgres"]
 
-    def _cycle(self, part: str, process: Process, down: float) -> None:
-        self._crash(part, process, down)
-        for _ in range(3):
+    async def _cycle(self, part: str, down: float) -> None:
+        await asyncio.to_thread(self._kill, part)
+        await asyncio.sleep(down)
+        while True:
             try:
-                return process.start()
+                await asyncio.to_thread(self._start, part)
+                break
             except RuntimeError:
                 # It was started into the outage of another part.
                 self._note(f"{part} had to be started again")
-        process.start()
+        self._down.discard(part)
 
-    def _crash(self, part: str, process: Process, down: float) -> None:
+    def _kill(self, part: str) -> None:
+        process = dict(self.place.stack.processes())[part]
         if process.alive:
             process.kill()
             self.kills[part] += 1
             self._note(f"{part} killed")
-        # In a thread of its own.
-        time.sleep(down)
+
+    def _start(self, part: str) -> None:
+        stack = self.place.stack
+        if part == "postgres":
+            stack.postgres.start()
+        else:
+            dict(stack.processes())[part].start()
 
     def _note(self, what: str) -> None:
         self.events.append((round(monotonic() - self._began, 1), what))

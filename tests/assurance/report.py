@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -60,15 +60,20 @@ class Finding:
         }
 
 
-def write_report(findings: Sequence[Finding], *, size: Mapping[str, Any]) -> Path:
-    """Write what was measured; scenarios that were not run are not in it."""
-    report = {
-        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+def write_report(findings: Sequence[Finding], *, scale: float) -> Path:
+    """Write what was measured now in place of what stood there of these scenarios.
+
+    Each says when, on what and how large it was run; 1 is the size that the promises
+    name.
+    """
+    circumstances = {
+        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _output("git", "rev-parse", "HEAD"),
+        "scale": scale,
         "machine": {
             "cores": os.cpu_count(),
             "memory_mib": _memory_mib(),
-            "load_before": [round(load, 1) for load in os.getloadavg()],
+            "load_average": [round(load, 1) for load in os.getloadavg()],
             "system": platform.platform(),
         },
         "versions": {
@@ -77,9 +82,10 @@ def write_report(findings: Sequence[Finding], *, size: Mapping[str, Any]) -> Pat
             "redis-server": _output(redis.program(), "--version"),
             **{name: version(name) for name in PACKAGES},
         },
-        "size": dict(size),
-        "scenarios": {finding.name: finding.as_json() for finding in findings},
     }
+    report = json.loads(REPORT.read_text("utf-8")) if REPORT.exists() else {}
+    for finding in findings:
+        report[finding.name] = {**finding.as_json(), **circumstances}
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report, indent=2, ensure_ascii=False)
     REPORT.write_text(text + "\n", "utf-8")
