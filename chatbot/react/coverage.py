@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from chatbot.react.facts import Fact
-from chatbot.react.grounding.articles import Articles
+from chatbot.react.grounding.articles import Articles, without_quotations
 from chatbot.react.grounding.check import Check, Checked
 from chatbot.react.grounding.claims import claims_of
+from chatbot.react.grounding.disguise import disguised
 from chatbot.react.grounding.draft import read_draft
 from chatbot.react.grounding.evidence import Evidence, zone_of
 from chatbot.react.grounding.numbers import find_numbers
@@ -44,7 +45,8 @@ def answer_covers_question(
     """
     evidence = _evidence(observations, question, background)
     written = _written(question, background)
-    text = _without_names(answer[:MAX_ANSWER], evidence)
+    plain = without_quotations(narrow(answer[:MAX_ANSWER]), evidence.articles)
+    text = _without_names(plain, evidence)
     asked = subjects_of((), question=question, evidence=evidence, background=background)
     draft = read_draft(text, evidence, asked, tuple(written))
     check = Check(
@@ -56,7 +58,9 @@ def answer_covers_question(
         raw=narrow(answer[:MAX_ANSWER]),
         about_refund=_is_about_refund(question, evidence),
     )
-    checked = [*_of_the_whole(answer, secrets), *claims_of(check)]
+    seen = [str(fact.value) for fact in evidence.facts if fact.kind == "name"]
+    seen.append(question.text[:MAX_ANSWER])
+    checked = [*_of_the_whole(answer, secrets, seen), *claims_of(check)]
     slots = slots_of(
         [one.number for one in draft.numbers],
         question=question,
@@ -113,7 +117,9 @@ def _unique(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return tuple(dict.fromkeys(claims))[:_MAX_LISTED_CLAIMS]
 
 
-def _of_the_whole(answer: str, secrets: Sequence[str]) -> list[Checked]:
+def _of_the_whole(
+    answer: str, secrets: Sequence[str], seen: Sequence[str]
+) -> list[Checked]:
     """What is wrong with the answer as a whole, whatever it says."""
     found = []
     if not any(character.isalnum() for character in answer[:MAX_ANSWER]):
@@ -122,6 +128,8 @@ def _of_the_whole(answer: str, secrets: Sequence[str]) -> list[Checked]:
         found.append(Checked(Claim(answer[:20], "filler", why="too_long")))
     if part := leaked(answer, secrets):
         found.append(Checked(Claim(part, "prompt", why="instructions")))
+    if word := disguised(answer[:MAX_ANSWER], seen):
+        found.append(Checked(Claim(narrow(word)[:40], "filler", why="disguised")))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from chatbot.react import state as known
 from chatbot.react.coverage import answer_covers_question, question_slots
@@ -65,11 +66,18 @@ def slots_so_far(state: RunState, rules: Rules) -> tuple[Slot, ...]:
     if state.question is None:
         return ()
     return question_slots(
-        question=state.question,
+        question=_as_a_whole(state.question),
         observations=known.observations(state),
         proofs=rules.proofs,
         background=state.background,
     )
+
+
+def _as_a_whole(question: Question) -> Question:
+    """Whoever names an order and asks nothing asks how it stands."""
+    if question.needs == (Need.NONE,) and known.numbers_in(question):
+        return replace(question, needs=(Need.ORDER_STATUS, Need.LOCATION))
+    return question
 
 
 def told_by_code(slots: Iterable[Slot], state: RunState) -> str:

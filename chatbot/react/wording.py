@@ -26,7 +26,7 @@ from tools.contracts import Json, Observation, ObservationStatus
 
 _WORDS: Mapping[Language, Any] = {"en": words_en, "zh": words_zh}
 _MAX_LISTED = 10
-_MAX_EXCERPT = 600
+_MAX_EXCERPT = 700
 _ACTIONS = (Need.CANCEL, Need.CHANGE_ADDRESS, Need.RETURN)
 
 
@@ -293,7 +293,16 @@ class Page:
         title, excerpt, url = (
             str(article.get(name) or "") for name in ("title", "excerpt", "url")
         )
-        self.say(self.words.article(title, excerpt[:_MAX_EXCERPT], url), observation.id)
+        self.say(self.words.article(title, _cut(excerpt), url), observation.id)
+
+
+def _cut(excerpt: str) -> str:
+    """At most so much of an article, ending with a whole sentence."""
+    if len(excerpt) <= _MAX_EXCERPT:
+        return excerpt
+    kept = excerpt[:_MAX_EXCERPT]
+    end = max(kept.rfind(mark) for mark in ("。", ". ", "！", "? ", "！"))
+    return kept[: end + 1] if end > 0 else kept
 
 
 def _first_article(observation: Observation) -> Mapping[str, Json] | None:

@@ -22,7 +22,7 @@ _CORRECTS = re.compile(
 )
 _NUMBER = re.compile(r"[#＃]?\s?[a-z]{0,4}\s?-?\s?\d[\da-z-]*")
 _FILLER = re.compile(
-    r"(?:不对|不是|是的|就是|是|那|和|还有|订单号?|单号|呢|啊|吧|哦|这个|错了|应该|说错了|我说的"
+    r"(?:不对|不是|是的|就是|我?问的?|是|那|和|还有|订单号?|单号|呢|啊|吧|哦|这个|错了|应该|说错了|我说的"
     r"|\b(?:and|or|no|not|sorry|i|mean|meant|it|its|is|the|my|order|number|for|what|about"
     r"|how|this|one|should|be|actually|oops|wrong|please|yes|same|also|but)\b|[^\w])+"
 )
@@ -48,6 +48,28 @@ def inherited_needs(earlier: Sequence[Question]) -> tuple[Need, ...]:
         if past.needs != (Need.NONE,):
             return past.needs
     return (Need.NONE,)
+
+
+# What an answer must still heed when only the order is named after it.
+_LASTING = frozenset(Topic) - {
+    Topic.GREETING,
+    Topic.THANKS,
+    Topic.SMALL_TALK,
+    Topic.CAPABILITIES,
+    Topic.CORRECTION,
+    Topic.MY_ORDERS,
+    Topic.ANGRY,
+    Topic.LEGAL_THREAT,
+    Topic.SAFETY,
+}
+
+
+def inherited_topics(earlier: Sequence[Question]) -> frozenset[Topic]:
+    """What coloured the last question that asked anything."""
+    for past in reversed(earlier):
+        if past.needs != (Need.NONE,) or past.topics & _LASTING:
+            return past.topics & _LASTING
+    return frozenset()
 
 
 def merge_questions(questions: Sequence[Question]) -> Question:

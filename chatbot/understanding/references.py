@@ -121,13 +121,20 @@ def points_back(text: str) -> bool:
 
 
 _OTHER = re.compile(
-    r"另一个|另外一个|另一单|另外一单|\bother (?:one|order)\b", re.IGNORECASE
+    r"另一个|另外一个|另一单|另外一单|(?:别的|其他的?)(?:订单|那[个单])"
+    r"|\b(?:other|another) (?:one|order|parcel)\b",
+    re.IGNORECASE,
 )
 _NEWEST = re.compile(
     r"最近(?:的|一)|最新|上一(?:个|单|笔)|上个订单|刚(?:才|刚)?(?:买|下|拍)"
     r"|\b(?:last|latest|newest|recent) (?:order|one|purchase|parcel|package)\b",
     re.IGNORECASE,
 )
+
+
+def points_elsewhere(text: str) -> bool:
+    """Whether another order is meant than the one spoken of."""
+    return bool(_OTHER.search(text[:_LONGEST]))
 
 
 def resolve_orders(

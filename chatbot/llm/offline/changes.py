@@ -6,8 +6,10 @@ the customer gets a card. So a question ("can I still cancel?") is proposed as w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
+from chatbot.llm.offline import care
 from chatbot.llm.offline.seen import Seen, text
 from chatbot.llm.offline.target import Target
 from chatbot.react.change_words import reason_words
@@ -22,6 +24,18 @@ _WISHES: Mapping[Need | Topic, ActionKind] = {
     Topic.REFUND_REQUEST: ActionKind.REQUEST_REFUND,
     Need.RETURN: ActionKind.RETURN_ITEMS,
 }
+# Whoever tells of trouble does not yet ask for a return; whoever takes a wish back does
+# not ask for it again.
+_SAYS_SO = re.compile(
+    r"退|换|\b(?:return|refund|money back|exchang|replac|swap|send (?:it|them) back)",
+    re.IGNORECASE,
+)
+_TAKES_BACK = re.compile(
+    r"(?:不|别|不用|不要|先不|不想)(?:再)?(?:取消|退货?|改|换)了|别取消|不要取消|不用取消"
+    r"|\b(?:do not|dont|don't|no need to|rather not|not) (?:want to )?"
+    r"(?:cancel|return|change|exchange)\b|\bkeep (?:it|the order)\b",
+    re.IGNORECASE,
+)
 _NOTE: Mapping[Language, str] = {
     "en": "the customer wishes for a change: see whether it is possible",
     "zh": "客户希望办理：先核对能否办理",
@@ -50,12 +64,18 @@ def note(language: Language) -> str:
     return _NOTE[language]
 
 
-def wanted(question: Question, seen: Seen, target: Target) -> Iterator[tuple[str, str]]:
+def wanted(
+    question: Question, seen: Seen, target: Target, said: str
+) -> Iterator[tuple[str, str]]:
     """The change to propose, with its order; none where a rule is asked for.
 
     One order at a time: a card is about one.
     """
     if len(target.orders) != 1 or Need.POLICY in question.needs:
+        return
+    if _TAKES_BACK.search(said):
+        return
+    if question.topics & care.TROUBLE and not _SAYS_SO.search(said):
         return
     [order] = target.orders
     found = seen.get("get_order", order)

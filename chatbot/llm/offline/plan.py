@@ -89,7 +89,7 @@ def _facts_first(state: RunState, question: Question) -> bool:
     """Whether what they ask of an order can be looked up before a person comes."""
     named = question.order_numbers or question.tracking_numbers
     asks = _LOOKED_UP & set(question.needs) or _TRACKED_TOPICS & question.topics
-    if named and asks:
+    if named and (asks or Topic.ANGRY in question.topics):
         return True
     angry = Topic.ANGRY in question.topics and Need.HUMAN not in question.needs
     return bool(angry and asks and find_target(state, Seen.of(state)).orders)
@@ -122,9 +122,11 @@ def _small_talk(state: RunState, question: Question) -> Proposal | None:
     if question.needs != (Need.NONE,):
         return None
     say = phrases_for(question.language)
+    if question.order_numbers or question.tracking_numbers:
+        return None
     if question.out_of_scope:
         return FinalAnswer(say.out_of_scope)
-    if question.order_numbers or question.tracking_numbers or question.bare_numbers:
+    if question.bare_numbers:
         return None
     if question.topics & (_TRACKED_TOPICS | _HELP_TOPICS | _ORDER_TOPICS):
         return None
@@ -154,7 +156,8 @@ def _look_up_or_answer(
     seen = Seen.of(state)
     target = find_target(state, seen)
     if seen.calls < MAX_CALLS and not seen.sent_back:
-        for name, arguments in _calls(question, seen, target):
+        said = _said(state, question)
+        for name, arguments in _calls(question, seen, target, said):
             value = next(iter(arguments.values()), "")
             if name in names and not seen.tried(name, str(value)):
                 return _call(state, question, name, arguments)
@@ -166,7 +169,15 @@ def _look_up_or_answer(
     return compose.answer(state, seen, target)
 
 
-def _calls(question: Question, seen: Seen, target: Target) -> Iterator[Call]:
+def _said(state: RunState, question: Question) -> str:
+    """The customer's words: of a fragment, also those that it lives on."""
+    earlier = state.background.earlier_questions
+    if question.fragment and earlier:
+        return f"{earlier[-1].text}\n{question.text}"
+    return question.text
+
+
+def _calls(question: Question, seen: Seen, target: Target, said: str) -> Iterator[Call]:
     """The calls that the question needs, in order; those made already among them."""
     if target.must_list:
         yield "list_my_orders", {}
@@ -178,7 +189,7 @@ def _calls(question: Question, seen: Seen, target: Target) -> Iterator[Call]:
         yield "track_shipment", {"tracking_id": parcel}
     for order, action in care.checks(question, seen, target):
         yield "check_action", {"order_id": order, "action": action}
-    for kind, order in changes.wanted(question, seen, target):
+    for kind, order in changes.wanted(question, seen, target, said):
         yield kind, {"order_id": order}
     for query in _queries(question, seen, target):
         yield "search_help", {"query": query}

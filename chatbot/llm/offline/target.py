@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from chatbot.llm.offline.seen import Seen, text
 from chatbot.react.types import RunState
 from chatbot.understanding.needs import Need, Question, Topic
-from chatbot.understanding.references import find_numbers, resolve_orders
+from chatbot.understanding.references import (
+    find_numbers,
+    points_elsewhere,
+    resolve_orders,
+)
 from tools.contracts import Json, canonical_number
 
 MAX_CHOICES = 8
@@ -49,7 +53,6 @@ _NEWEST = re.compile(
     r"最近|最新|最后一|上一单|上一个订单|\b(?:last|latest|newest|most recent)\b",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"另一|另外|别的|其他|\b(?:other|another)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def find_target(state: RunState, seen: Seen) -> Target:
         return _from_list(question, seen, state)
     if not _needs_an_order(question):
         return Target(orders=_before(state) if question.refers_back else ())
-    if _NEWEST.search(question.text) or _OTHER.search(question.text):
+    if _NEWEST.search(question.text) or points_elsewhere(question.text):
         return _from_list(question, seen, state)
     if carried := _before(state):
         return Target(orders=carried)
@@ -130,7 +133,7 @@ def _from_list(question: Question, seen: Seen, state: RunState) -> Target:
         return Target(must_list=True)
     if _NEWEST.search(question.text):
         return Target(orders=(numbers[0],), must_list=True, chosen=True, newest=True)
-    if _OTHER.search(question.text):
+    if points_elsewhere(question.text):
         mentioned = {canonical_number(number) for number in _before(state)}
         own = [one for one in own if _number(one) not in mentioned]
     rejected = {canonical_number(number) for number in question.rejected_numbers}

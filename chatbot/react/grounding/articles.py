@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chatbot.react.facts import Fact
 from chatbot.understanding.text import narrow
@@ -94,6 +94,53 @@ class Articles:
 
     def _has_figures(self, sentence: str) -> bool:
         return all(one in self._figures for one in _FIGURE.findall(sentence))
+
+
+_SENTENCE = re.compile(r"[^。！？!?\n]+?(?:[。！？!?\n]|\.(?=\s|$)|$)")
+# Shorter ones may stand in an answer by chance, and mean an order there.
+_SHORTEST_QUOTE = {"zh": 10, "en": 30}
+
+
+def without_quotations(text: str, facts: Sequence[Fact]) -> str:
+    """A plain ``text`` of which whole sentences of cited articles are blotted out.
+
+    They are the shop's own words on its rules, whatever states, places and times they
+    name: nothing in them is said of an order. An article is cited by its link.
+    """
+    links = {fact.path.rpartition(".")[0] for fact in facts if _is_link_in(text, fact)}
+    for fact in facts:
+        if fact.name != "excerpt" or fact.path.rpartition(".")[0] not in links:
+            continue
+        for stretch in _stretches(narrow(str(fact.value)), text):
+            # The full stop stays: it parts what comes before from what comes after.
+            text = text.replace(stretch, "□" * (len(stretch) - 1) + stretch[-1])
+    # The words of a link ("/help/unpaid-order/") say nothing either.
+    for fact in facts:
+        if fact.name == "url":
+            text = text.replace(str(fact.value), "□" * len(str(fact.value)))
+    return text
+
+
+def _is_link_in(text: str, fact: Fact) -> bool:
+    return fact.name == "url" and str(fact.value) in text
+
+
+def _stretches(article: str, text: str) -> Iterator[str]:
+    """The stretches of whole sentences that stand in ``text`` as they do in the
+    article, where they are long enough to be a quotation."""
+    bounds = [match.span() for match in _SENTENCE.finditer(article)]
+    place = 0
+    while place < len(bounds):
+        start = bounds[place][0]
+        place, stretch = place + 1, ""
+        for later in range(place, len(bounds) + 1):
+            longer = article[start : bounds[later - 1][1]].strip()
+            if longer not in text:
+                break
+            place, stretch = later, longer
+        spoken = "zh" if any("\u4e00" <= one <= "\u9fff" for one in stretch) else "en"
+        if len(stretch) >= _SHORTEST_QUOTE[spoken]:
+            yield stretch
 
 
 _PARTICLES = re.compile(r"[哦呢啦哈嘛呀~亲您的了]")

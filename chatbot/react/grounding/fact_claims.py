@@ -247,7 +247,7 @@ _PAST_STATES = frozenset({State.PICKED_UP, State.IN_TRANSIT, State.PENDING})
 def check_status(check: Check, mention: StatusMention) -> Iterator[Checked]:
     about = check.draft.about(mention.start)
     subjects = about.subjects
-    if check.articles.tell(check.sentence(mention.start)):
+    if _is_a_rule(check, mention.start):
         return
     proofs: list[Fact] = []
     for subject in subjects or (None,):
@@ -264,6 +264,24 @@ def check_status(check: Check, mention: StatusMention) -> Iterator[Checked]:
         )
         return
     yield refused(mention.text, "status", "not_observed")
+
+
+# A rule speaks of any order, under a condition; "it was delivered" of one.
+_RULE = re.compile(
+    r"\b(?:if|when|once|after|before|within|unless|until|any|orders|parcels|items|can|may"
+    r"|must|should|usually|normally|not (?:yet )?packed|days? of)\b"
+    r"|如|若|后|前|内|时|可|的订单|应|需|一般|通常|不得|才",
+    re.IGNORECASE,
+)
+
+
+def _is_a_rule(check: Check, position: int) -> bool:
+    """Whether the sentence says what an article says, and of no order in particular."""
+    sentence = check.draft.sentence_at(position)
+    if sentence.mentions:
+        return False
+    said = check.sentence(position)
+    return bool(_RULE.search(said)) and check.articles.tell(said)
 
 
 def _status_proof(

@@ -163,6 +163,6 @@ def _is_treated(slot: Slot, states: Sequence[Checked], check: Check) -> bool:
     # An article in the other language shares no words with its translation.
     return (
         check.articles.share(text) >= 0.3
-        or check.articles.quoted_in(text)
+        or check.articles.quoted_in(check.raw)
         or check.articles.is_foreign_to(text)
     )

@@ -9,7 +9,7 @@ from chatbot.react.facts import Fact, canonical
 from chatbot.react.grounding.evidence import Evidence, Subject
 from chatbot.react.types import Background, Proof, Slot, SlotState
 from chatbot.understanding.needs import Need, Question
-from chatbot.understanding.references import resolve_orders
+from chatbot.understanding.references import points_elsewhere, resolve_orders
 from tools.contracts import Json, Observation, ObservationStatus, canonical_number
 
 # Needs that are not about one order: the help centre answers them.
@@ -78,6 +78,9 @@ def subjects_of(
             *named,
             *(one for one in tracking if one.order not in covered or not one.order),
         )
+    looked_at = _looked_at(evidence)
+    if looked_at and points_elsewhere(question.text):
+        return looked_at
     own = [evidence.spelling[key] for key in evidence.orders]
     meant = tuple(
         Subject(key)
@@ -86,7 +89,6 @@ def subjects_of(
         )
         if (key := canonical(number))
     )
-    looked_at = _looked_at(evidence)
     if meant and (
         question.refers_back
         or question.fragment

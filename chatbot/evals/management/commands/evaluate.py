@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from chatbot.evals import answers, questions, retail
+from chatbot.evals import answers, cases_run, dialogues, questions, retail
 
 
 class Evaluation(Protocol):
@@ -23,7 +23,9 @@ class Evaluation(Protocol):
 EVALUATIONS: dict[str, Evaluation] = {
     "questions": questions,
     "answers": answers,
+    "dialogues": dialogues,
     "retail": retail,
+    "cases": cases_run,
 }
 
 
