@@ -46,7 +46,7 @@ check: $(TESTS) ## Check layout, types, import rules, deployment settings and mi
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache --quiet
+	$(BIN)/lint-imports --no-cache --no-logo
 	env $$(grep -v '^#' tests/production.env) $(BIN)/python -W error manage.py check --deploy --fail-level WARNING
 	$(BIN)/python manage.py makemigrations --check --dry-run
 

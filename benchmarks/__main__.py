@@ -15,15 +15,15 @@ import random
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvloop
 
 from benchmarks import contestants, report
 from benchmarks.contestants import Contestant
-from benchmarks.load import Times, Visit, ask_product, enter, leave, visit
-from benchmarks.measure import resident_kb
+from benchmarks.load import Open, Times, Visit, ask_product, enter, leave, visit
+from benchmarks.measure import cpu_seconds, resident_kb
 from tests.servers.postgres import PostgresServer
 from tests.servers.processes import Process, free_port, port_answers
 from tests.servers.product import ROOT
@@ -72,9 +72,8 @@ class Bench:
         self._running.append(model)
         self.postgres.start()
         self.redis.start()
-        assert self.postgres.process is not None
-        assert self.redis.process is not None
-        self.stores = [self.postgres.process.pid, self.redis.process.pid]
+        started = (self.postgres.process, self.redis.process)
+        self.stores = [process.pid for process in started if process]
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -176,28 +175,24 @@ async def history(bench: Bench) -> None:
     await visit(one, at_once=SEATS, each=1)
     rows = [("turns before", "CPU ms a run", "done p50")]
     for turns in (0, *TURNS):
-        askers = [
-            await asyncio.gather(enter(one.doors(seat, 1)[0], asyncio.Semaphore(1)))
-            for seat in range(10)
-        ]
+        limit = asyncio.Semaphore(1)
+        askers = [await enter(one.doors(seat, 1)[0], limit) for seat in range(10)]
         for _ in range(turns // 2):
             await _everybody_once(askers, Times())
         visits = [await _timed(one, askers) for _ in range(3)]
         cpu = report.spread((got for got, _ in visits), digits=2)
         done = sorted(ms for _, times in visits for ms in times.done)
         rows.append((str(turns), cpu, f"{done[len(done) // 2]:.0f} ms"))
-        await leave([socket for [(socket, _)] in askers])
+        await leave([socket for socket, _ in askers])
     say("\n## the same conversation, longer and longer (10 at once)\n")
     say(report.markdown(rows) + "\n")
 
 
-async def _everybody_once(askers: Sequence[list], times: Times) -> None:  # type: ignore[type-arg]
-    await asyncio.gather(*(ask_product(*open_, times) for [open_] in askers))
+async def _everybody_once(askers: Sequence[Open], times: Times) -> None:
+    await asyncio.gather(*(ask_product(*asker, times) for asker in askers))
 
 
-async def _timed(one: Contestant, askers: Sequence[list]) -> tuple[float, Times]:  # type: ignore[type-arg]
-    from benchmarks.measure import cpu_seconds
-
+async def _timed(one: Contestant, askers: Sequence[Open]) -> tuple[float, Times]:
     times = Times()
     before = cpu_seconds(one.pids)
     await _everybody_once(askers, times)
@@ -209,7 +204,7 @@ async def memory(bench: Bench) -> None:
     [one] = bench.start([OURS[2]], bench.model(VERY_SLOW, stream=True))
     limit = asyncio.Semaphore(20)
 
-    async def opened(count: int) -> list:  # type: ignore[type-arg]
+    async def opened(count: int) -> list[Open]:
         doors = [one.doors(n % SEATS, 1)[0] for n in range(count)]
         return list(await asyncio.gather(*(enter(door, limit) for door in doors)))
 
@@ -245,7 +240,6 @@ async def memory(bench: Bench) -> None:
 
 async def measure(bench: Bench) -> None:
     options = bench.options
-    parts: list[Callable[[], object]] = []
     everything = not (options.streamed or options.history or options.memory)
     if everything or options.only:
         await speed(bench)
@@ -255,7 +249,6 @@ async def measure(bench: Bench) -> None:
         await history(bench)
     if (everything and not options.only) or options.memory:
         await memory(bench)
-    del parts
 
 
 def main() -> None:

@@ -42,7 +42,8 @@ class Bare:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _talk(self, receive: Any, send: Any) -> None:
-        assert self._answer is not None
+        if self._answer is None:
+            raise RuntimeError("the lifespan has not begun")
         await receive()
         await send({"type": "websocket.accept"})
         while (message := await receive())["type"] == "websocket.receive":

@@ -1,4 +1,4 @@
-"""The question that every contestant answers, and the tools in memory for the bare ones.
+"""The question for every contestant, and the tools in memory of the bare ones.
 
 "Has O-9007 shipped, and where is it now?": the order tells the parcel, the parcel tells
 the place. Three model calls, two tool calls, and an answer that can be checked.

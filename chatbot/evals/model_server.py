@@ -36,7 +36,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 Entry: TypeAlias = dict[str, Any]
 
@@ -116,8 +116,7 @@ class ModelServer:
     async def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
         self._tasks.add(task)
         self.open_connections += 1
         self.most_connections = max(self.most_connections, self.open_connections)
