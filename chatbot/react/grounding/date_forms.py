@@ -15,6 +15,12 @@ _EN_N = (
     r"(?:\d{1,4}|an?(?: couple of| few)?|one|two|three|four|five|six|seven|eight|nine"
     r"|ten|twelve|fourteen|fifteen|thirty|several)"
 )
+# A day in figures or as a word: "9th", "ninth", "twenty-first".
+_DAY_WORD = (
+    r"(?:thirty[\s-]first|thirtieth|(?:twenty[\s-])?(?:first|second|third|fourth|fifth"
+    r"|sixth|seventh|eighth|ninth)|twentieth|tenth|eleventh|twelfth|thirteenth"
+    r"|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth)"
+)
 
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -38,6 +44,19 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             rf"(?<![\w-])(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s?(?:of\s)?-?(?P<mn>{_MONTH})"
             r"(?![A-Za-z])(?:,?\s?-?(?P<y>20\d{2}))?",
             re.I,
+        ),
+    ),
+    (
+        "md_words",
+        re.compile(
+            rf"\b(?P<mn>{_MONTH}),?\s(?:the\s)?(?P<d>{_DAY_WORD})\b",
+            re.I,
+        ),
+    ),
+    (
+        "dm_words",
+        re.compile(
+            rf"\b(?P<d>{_DAY_WORD})\s(?:of\s)?(?P<mn>{_MONTH})(?![A-Za-z])", re.I
         ),
     ),
     (
@@ -81,7 +100,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "week",
         re.compile(
             r"\b(?P<en>(?:next|this|last) (?:week(?:end)?|month)|the weekend"
-            r"|(?:the )?end of (?:the|this|next) (?:week|month))\b"
+            r"|(?:the )?end of (?:the|this|next) (?:week|month)|mid[- ]?week)\b"
             r"|(?P<zh>(?:上|下|本|这)(?:个)?(?:周末|星期末|周|星期|礼拜|月)(?![一二三四五六日天\d])|周末"
             r"|月底|月初|月末)",
             re.I,
@@ -121,7 +140,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "day_en",
         re.compile(
             r"\b(?:on|by|until|before|around|about|from) the "
-            r"(?P<d>\d{1,2})(?:st|nd|rd|th)\b",
+            rf"(?P<d>\d{{1,2}}(?=st|nd|rd|th)|{_DAY_WORD})(?:st|nd|rd|th)?\b",
             re.I,
         ),
     ),

@@ -59,6 +59,17 @@ _WORD_NUMBERS = {
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fourteen": 14,
     "fifteen": 15, "thirty": 30, "a couple of": 2, "a few": 3, "several": 3,
 }  # fmt: skip
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
+    *("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth"),
+    *("sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"),
+)
+_WORD_NUMBERS |= {
+    **{word: number for number, word in enumerate(_ORDINALS, start=1)},
+    **{f"twenty {word}": 20 + n for n, word in enumerate(_ORDINALS[:9], start=1)},
+    "thirtieth": 30,
+    "thirty first": 31,
+}
 _DAYS_PER = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "minute": 1 / 1440}
 _ZH_UNITS = {
     "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day", "日": "day",
@@ -163,7 +174,7 @@ def number_of(written: str) -> int | None:
     """The number of digits, Chinese numerals up to 99 or a small English word."""
     if written.isdigit():
         return int(written)
-    word = written.lower()
+    word = written.lower().replace("-", " ")
     if word in _WORD_NUMBERS:
         return _WORD_NUMBERS[word]
     if not word or any(character not in HAN for character in word):
@@ -186,7 +197,7 @@ def _read(
     form: str, match: re.Match[str], text: str, now: datetime | None
 ) -> When | None:
     parts = {name: value for name, value in match.groupdict().items() if value}
-    if form in ("ymd", "md_en", "dm_en", "md_zh"):
+    if form in ("ymd", "md_en", "dm_en", "md_zh", "md_words", "dm_words"):
         return _calendar(parts)
     if form in ("dmy", "slash", "dash"):
         return _numeric(form, parts, match, text)

@@ -135,6 +135,8 @@ _POLICY = word_list(r"""
         |states?|allows?|requires?|covers?))
     \bfree (?:of charge )?(?:returns?|shipping|delivery|exchanges?)
     \breturns? (?:is|are) free
+    \bfree of charge\b
+    \bupgraded (?:you|your)\b
     \b(?:free|no) (?:return )?(?:shipping|restocking) (?:fee|cost|charge)s?
     \brestocking fee
     \bnon[- ]?refundable
@@ -200,6 +202,21 @@ _CALLS = exact_word_list(r"""
         |hotline)(?: number)?(?: at| on| is|:)?)\s?[:：]?\s?[+(]?
         (?=[0-9A-Z+ -]*\d)[0-9A-Z][0-9A-Z -]{3,18}
 """)
+# A code to fetch a parcel with comes from nowhere but the data.
+_PICKUP_CODE = exact_word_list(r"""
+    (?:取件码|取货码|提货码|提取码|开箱码|验证码|[Pp]ick-?up (?:code|number|PIN)
+        |[Cc]ollection (?:code|number|PIN)|[Aa]ccess code|[Ll]ocker (?:code|PIN)
+        |[Pp]ick-?up point[^.。]{0,3}code|[Rr]elease code|\bPIN)
+        (?:\s?(?:is|为|是))?\s?[:：]?\s?[A-Z]{0,2}-?\d[\dA-Z-]{2,14}
+    [;；]\s?code (?:is )?\d[\d-]{2,14}
+""")
+_STREET = exact_word_list(r"""
+    \b\d{1,5}[A-Z]? (?:[A-Z][\w'’.-]{1,20} ){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane
+        |Ln|Boulevard|Blvd|Drive|Square)\b
+    (?:[A-Z][\w'’.-]{1,20} ){1,3}(?:Street|Road|Avenue|Lane|Boulevard)[ ,]{1,2}
+        (?:No\.? ?)?\d{1,5}\b
+    [\u4e00-\u9fff]{2,6}(?:路|街|大道|巷|弄)\s?\d{1,5}\s?号
+""")
 _SECRET_WANTED = word_list(r"""
     (?:提供|告知|发送|告诉|输入|回复|报)[^,，。]{0,12}(?:验证码|校验码|密码|银行卡号
         |卡号|身份证|CVV|支付密码)
@@ -207,6 +224,11 @@ _SECRET_WANTED = word_list(r"""
         (?: \w+){0,5}? (?:verification code|one[- ]time (?:code|password)|otp|password
         |card number|cvv|pin(?: code)?|security code|social security|bank (?:details
         |account))
+    \b(?:verify|confirm|authenticate|validate|unlock|link|bind) your (?:\w+ ){0,2}?
+        (?:bank|card|credit|debit|payment|wallet|account|identity)
+    \bscan (?:the|this|our|a) (?:qr|code)
+    扫(?:描|一扫|一下)?(?:下方|以下|这个|此|该)?的?(?:二维码|码)
+    (?:验证|核验|绑定|解冻)(?:您的|你的)?(?:银行卡|账户|账号|身份|支付)
 """)
 _FILLER = word_list(r"""
     (?:^|\n)\s*(?:thought|action(?: input)?|observation|final answer|reasoning|plan
@@ -291,7 +313,7 @@ def find_phrases(text: str, bounds: Sequence[tuple[int, int]]) -> Iterator[Phras
 
 
 def find_contacts(text: str) -> Iterator[Phrase]:
-    for pattern in (_URL, _MAIL, _PHONE, _CALLS):
+    for pattern in (_URL, _MAIL, _PHONE, _CALLS, _PICKUP_CODE, _STREET):
         for match in pattern.finditer(text):
             yield Phrase(
                 match.start(), match.end(), match.group().rstrip(".,"), "contact"

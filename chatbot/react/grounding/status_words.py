@@ -54,6 +54,7 @@ _ZH: dict[State, str] = {
     State.DELIVERED: r"""
         签收|送达|妥投|送到(?:了)?|已到货|投递成功
         收货(?!地址|人|信息|城市)
+        (?:由|被|已|经)[^,，。]{0,6}代收
         (?:派送|配送)(?:完成|成功)
     """,
     State.PICKED_UP: r"揽收|揽件|取件",
@@ -79,7 +80,7 @@ _ZH: dict[State, str] = {
     State.PAID: r"付款|支付(?!宝|方式|账户|渠道|平台)|付清",
     State.RETURNED: r"已经?退(?:回|货)(?!款|至|到|换)|退(?:回|货)了|退货(?:已)?完成",
     State.CANCELLED: r"取消|已关闭|关闭了",
-    State.LOST: r"丢失|丢件|遗失|弄丢|寄丢",
+    State.LOST: r"丢失|丢件|遗失|弄丢|寄丢|已经?(?:破损|损坏)|运输途?中(?:破损|损坏)",
     State.DELAYED: r"""
         (?:因|受|由于)[^,。]{0,8}(?:天气|疫情|暴雨|大雪|台风|海关|交通|节假日)
         (?:已|被|有所|出现|发生)延误
@@ -164,7 +165,9 @@ _EN: dict[State, str] = {
     """,
     State.CANCELLED: r"cancel(?:l)?ed",
     State.LOST: r"""
-        (?:has been|was|is|got|been) (?:lost|misplaced|stolen)
+        (?:has been|was|is|got|been|it'?s|(?:parcel|package)'?s)
+            \s(?:lost|misplaced|stolen)
+        damaged in transit
         gone missing
         lost in (?:transit|the mail)
     """,
@@ -175,6 +178,9 @@ _EN: dict[State, str] = {
             (?:weather|customs|traffic|storms?|snow|strikes?|holidays?)
         (?:cleared|held (?:at|by|in)|stuck in|passed) customs
         customs (?:has |have )?(?:cleared|released|held|inspected)
+        customs (?:is |are |has been )(?:now |still |currently )?(?:holding|inspecting
+            |checking|examining|processing|clearing)
+        (?:at|in|with|through) customs
     """,
 }
 # Only where the sentence, or the whole question, is about a refund.
@@ -183,6 +189,7 @@ _REFUND_ZH: dict[State, str] = {
     State.REFUND_PROCESSING: r"""
         (?:处理|进行|审核|办理)中|退款中|待退款
         (?:正在|还在|在)(?:为您)?(?:处理|办理|审核)
+        退款[^,，。]{0,4}(?:在路上|途中)
     """,
     State.REFUND_APPROVED: r"通过|同意|批准|核准",
     State.REFUNDED: r"""
@@ -205,6 +212,7 @@ _REFUND_EN: dict[State, str] = {
         (?:being|currently|still) (?:processed|handled|reviewed|worked on)
         processing|in process|in progress|under ?way|under review|in the works
         (?:is|still|currently) pending
+        (?:refund|money)(?: is|'s| has been| was)?(?: now| already)? on (?:its|the) way
     """,
     State.REFUNDED: r"""
         refunded
