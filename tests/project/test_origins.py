@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 from django.conf import settings
 
+from chatbot.asgi import sockets
 from chatbot.origins import SameOrigin
 
 HOST = "127.0.0.1:8123"
@@ -92,3 +93,17 @@ async def test_in_production_only_the_listed_origins_are_let_in(
         patch.object(settings, "ALLOWED_ORIGINS", listed),
     ):
         assert await lets_in(origin, scheme="wss") is expected
+
+
+@pytest.mark.parametrize("path", ["/", "/ws/chat/x/", "/ws/chat/../admin/", "/ws/%00"])
+async def test_an_address_of_no_socket_is_refused_and_no_error(path: str) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await sockets({"type": "websocket", "path": path}, receive, send)
+    assert [one["type"] for one in sent] == ["websocket.close"]
