@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import cast
+from typing import Any, cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
 from django.core.asgi import get_asgi_application
-from django.urls import path
+from django.urls import path, re_path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 
@@ -19,10 +19,15 @@ pages = get_asgi_application()
 from chatbot.chat.consumers import ChatConsumer  # noqa: E402
 from chatbot.health import Health  # noqa: E402
 from chatbot.lifespan import Lifespan  # noqa: E402
-from chatbot.origins import SameOrigin  # noqa: E402
+from chatbot.origins import SameOrigin, no_such_socket  # noqa: E402
 from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
 
-sockets = URLRouter([path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi())])
+sockets = URLRouter(
+    [
+        path("ws/chat/<uuid:conversation>/", ChatConsumer.as_asgi()),
+        re_path("", cast("Any", no_such_socket)),
+    ]
+)
 
 application = ProtocolTypeRouter(
     {

@@ -39,3 +39,9 @@ def _own_origin(scope: Message) -> list[str]:
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return []
     return [f"{'https' if scope.get('scheme') == 'wss' else 'http'}://{host}"]
+
+
+async def no_such_socket(scope: Message, receive: Receive, send: Send) -> None:
+    """Refuses the handshake of an address that is no socket's, as a stranger's."""
+    await receive()
+    await send({"type": "websocket.close", "code": 4403})

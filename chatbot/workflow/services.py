@@ -177,8 +177,12 @@ async def preview_again(
 ) -> gateway.Preview:
     """What the request would do now, with what was filled in on its card.
 
-    ``NotPossible`` ("incomplete") for a field that the card did not open.
+    ``NotPossible`` ("incomplete") for a field that the card did not open. Of a request
+    that was confirmed meanwhile, by a second press or in another tab, nothing is open
+    any more and nothing is filled in.
     """
+    if request.state != "proposed":
+        fields = {}
     if not set(fields) <= set(open_fields(request)):
         raise NotPossible("incomplete")
     arguments = {**request.arguments, **fields}

@@ -1,4 +1,4 @@
-"""Confirm pressed twice, or in two tabs: the second press changes and blames nothing."""
+"""Confirm pressed twice, or in two tabs: the second press blames nobody."""
 
 from __future__ import annotations
 
