@@ -35,8 +35,8 @@ install: $(RUNTIME) $(TESTS) ## Make .venv with all that running, testing and ch
 
 test: $(TESTS) ## Run the whole suite, bringing the servers and the browser that it needs
 	@$(BIN)/python -m tests.parts
-	$(BIN)/python -m pytest $(PYTEST)
-	$(BIN)/python -m tests.servers.stores $(BIN)/python -m pytest $(PYTEST) $(ROOMS_WITH_TABLES)
+	$(BIN)/python -m tests.suite $(PYTEST)
+	$(BIN)/python -m tests.servers.stores $(BIN)/python -m tests.suite $(PYTEST) $(ROOMS_WITH_TABLES)
 
 assurance: $(TESTS) ## Kill, flood and cut off a whole deployment; writes docs/assurance/report.json
 	@$(BIN)/python -m tests.parts
