@@ -12,7 +12,8 @@ from django.db.models import F, Q
 
 from chatbot.chat.models import Run, RunPhase
 
-# A run that took this many processes with it is not tried again.
+# A run that took this many processes with it at one and the same step is not tried
+# again; one that gets on between deaths merely stood beside them.
 MAX_CRASHES = 3
 
 
@@ -96,6 +97,14 @@ def give_back(claims: Collection[Claim], *, owner: str, now: datetime) -> int:
         phase=RunPhase.RUNNING,
         lease_owner=owner,
     ).update(phase=RunPhase.QUEUED, lease_until=None, lease_owner="", due_at=now)
+
+
+def crashes_here(claim: Claim, *, events: int) -> int:
+    """How many processes have died at this step, now that ``events`` are stored."""
+    ours = Run.objects.filter(pk=claim.run_id, fence=claim.fence)
+    got_on = ours.filter(crash_events__lt=events)
+    moved = got_on.update(crashes=1, crash_events=events)
+    return 1 if moved else claim.crashes
 
 
 def put_back(claim: Claim, *, until: datetime) -> bool:

@@ -146,6 +146,8 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)
     crashes = models.PositiveSmallIntegerField(default=0)
+    # How many steps were stored when the latest of these deaths was found.
+    crash_events = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True, blank=True)
     stopped_at = models.DateTimeField(null=True, blank=True)

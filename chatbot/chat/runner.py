@@ -22,7 +22,14 @@ from chatbot.assistant.wiring import RunParts, build_run
 from chatbot.chat import away, cards, ending
 from chatbot.chat.guards import Guards
 from chatbot.chat.journal import Entries, LeaseLost, Written, journal
-from chatbot.chat.leases import MAX_CRASHES, Claim, News, claim_run, put_back
+from chatbot.chat.leases import (
+    MAX_CRASHES,
+    Claim,
+    News,
+    claim_run,
+    crashes_here,
+    put_back,
+)
 from chatbot.chat.models import Message, Speaker, Step
 from chatbot.chat.rebuild import (
     Basis,
@@ -123,7 +130,7 @@ class Execution:
         if basis is None:
             return
         self._begin(basis)
-        if self.claim.crashes >= MAX_CRASHES:
+        if self.claim.crashes and await self._is_poison(basis):
             await self.give_up("the processes that tried this run died")
             return
         match await away.look(basis, self._model_name):
@@ -158,6 +165,11 @@ class Execution:
         async with aclosing(events):  # type: ignore[type-var]
             async for event in events:
                 await self._save(event)
+
+    async def _is_poison(self, basis: Basis) -> bool:
+        events = len(basis.state.events)
+        deaths = await in_database(crashes_here, self.claim, events=events)
+        return deaths >= MAX_CRASHES
 
     def let_go(self) -> None:
         """Whatever became of the run: this process carries it no more."""

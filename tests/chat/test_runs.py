@@ -174,6 +174,32 @@ async def test_a_run_that_takes_its_processes_with_it_ends_honestly(
     assert world.models == []
 
 
+async def test_a_run_that_gets_on_between_deaths_is_not_given_up(
+    world: World, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever kills the processes, it is not this run."""
+    for replies_used in (0, 0, 1, 1, 2):
+        world.plays(*TWO_STEPS[replies_used:])
+    await in_database(_accept_only, conversation, monkeypatch)
+    run = await in_database(the_run, conversation)
+    save = runner.Execution._save
+
+    async def save_and_die(self: Any, event: Any) -> None:
+        await save(self, event)
+        raise Died
+
+    with monkeypatch.context() as deadly:
+        deadly.setattr(runner.Execution, "_save", save_and_die)
+        for number in range(4):
+            with pytest.raises(Died):
+                await execute_run(run.pk, owner=f"dead {number}")
+            await in_database(_let_lease_end, run)
+    await execute_run(run.pk, owner="heir")
+    run = await in_database(the_run, conversation)
+    assert (run.stop_reason, run.crashes) == (StopReason.ANSWERED, 1)
+    assert await in_database(kinds, conversation) == WHOLE_LOG
+
+
 async def test_a_bug_ends_the_run_honestly(
     world: World, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,8 @@ from chatbot.chat.models import Account
 from chatbot.chat.services import start_conversation
 from tools.backends.store.models import Order
 orders = Order.objects.annotate(count=Count("parcels")).filter(
-    count=1, status="shipped", parcels__status="in_transit"
+    count=1, status="shipped", parcels__status="in_transit",
+    parcels__tracking_number__gt="",
 ).exclude(customer_id__in=["C-LIN", "C-MEI"]).order_by("customer_id", "number")
 first = {}
 for order in orders:
