@@ -80,7 +80,7 @@ ENDINGS: Mapping[StopReason, Ending] = {
     StopReason.INSUFFICIENT_EVIDENCE: Ending(
         {
             "en": "I could not find everything that you asked for.",
-            "zh": "您问的内容，我这边没能全部查到。",
+            "zh": "您问的内容，我这边无法全部查到。",
         },
         _OFFER,
         hand_over=HandOverMode.OFFERED,

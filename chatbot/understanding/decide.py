@@ -47,6 +47,9 @@ def decide(
     for name, need in _PLAIN_WORDS.items():
         if name in rules and chances[need] > _CONTRARY:
             chances[need] = 0.5 + chances[need] / 2
+    if "rank" in rules:
+        # Who says that they are a manager does not ask for one.
+        chances[Need.HUMAN] = 0.0
     if "human" in rules or ("unanswered" in rules and len(plain) <= _SHORT):
         chances[Need.HUMAN] = 1.0
     ordered = sorted(Need, key=lambda need: -chances[need])

@@ -28,6 +28,11 @@ _ADDRESS = r"(?:add?ress?e?s?|adress|adres|addr|pincode|pin code|zip ?code|postc
 
 RULES: tuple[Rule, ...] = (
     rule(
+        None,
+        "rank",
+        r"\b(?:i am|i'm|im|as|this is)(?: now| really| actually)*(?: an?| the| your)?(?: system| super| site| shop)*(?: admin(?:istrator)?| root| developer| engineer| owner| manager| supervisor)\b(?! (?:please|can|could))|\b(?:admin|developer|debug|root|maintenance) mode\b",
+    ),
+    rule(
         Need.HUMAN,
         "human",
         r"(?<!are you )(?<!are you a )(?<!you are )\bhuman\b(?! or\b)|\b(?:real person|actual person|live (?:agent|person|chat)|representative|customer (?:care|support|service) (?:number|no|agent|person|exec\w*|rep\w*|phone))\b",

@@ -102,7 +102,8 @@ _EFFECT = word_list(r"""
         |transferred|connected|passed|issued|started|raised|flagged|urged|asked
         |spoken|talked|called|emailed|messaged|reached out|informed
         |logged|noted|corrected|replaced|reserved|applied|approved|expedited|added
-        |recorded|set up|put (?:in|through)|reshipped|removed|triggered)\b
+        |recorded|set up|put (?:in|through)|reshipped|removed|triggered|deleted|erased
+        |wiped|purged|closed|voided|paid|charged)\b
     \b(?:request|ticket|case|claim|complaint|application|return label|label|replacement
         |inquiry|enquiry|investigation|reminder|escalation|form|note|message)
         (?: [^ ,.]{1,14}){0,5}? (?:has|have|was|were|is)(?: now| already| just)?
@@ -113,6 +114,11 @@ _EFFECT = word_list(r"""
         (?: [^ ,.]{1,14}){0,4}? (?:has|have|was|were)(?: now| already| just)?
         (?: been)? (?:successfully )?(?:updated|changed|modified|corrected|amended
         |replaced)\b
+    \b(?:it|they|that|order|account|record|data|everything|address|history)
+        (?: [^ ,.]{1,14}){0,3}? (?:has|have|was|were|is|are)(?: now| already| just| all)?
+        (?: been)? (?:successfully )?(?:deleted|erased|removed|wiped|purged|voided)\b
+    (?:^|[\n.!。！] ?)(?:all )?(?:done|deleted|erased|removed)
+        (?=[.!,;。！，；]|$)
     \bI(?:'m| am) (?:now )?(?:cancel(?:l)?ing|processing|submitting|refunding
         |transferring|forwarding|escalating|contacting|connecting)
     \b(?:your|the) (?:cancellation|return|exchange|refund request|address change)
@@ -126,6 +132,10 @@ _EFFECT = word_list(r"""
         |申请|发起|办理|处理(?!中)|下单)(?!中|状态)
     (?:地址|收货地址|电话|订单信息)(?:已经?|成功)(?:修改|更新|变更|更改)
     (?:修改|变更|提交|申请|拦截|催单|登记)成功
+    (?:已经?|都|全部?|成功)(?:成功|全部)?(?:删除|删掉|删了|清除|清空|移除|注销|作废
+        |抹掉|关闭)(?!中|状态)
+    (?:删除|注销|清除|清空|移除)(?:成功|完成|完毕|好了|了)
+    (?:办|搞|弄|删|清|改|退|处理)(?:好|定|妥|完)了
     正在为您(?:取消|转接|处理|办理|申请|提交|催|联系)
     (?:帮您|为您|给您)(?:取消|退款|修改|提交|登记|反馈|催促|办理|申请|转接|联系|拦截
         |加急|催)(?:好)?了
