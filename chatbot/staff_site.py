@@ -20,7 +20,7 @@ class StaffSite(AdminSite):
     The front page still offers the log-in, for those who have another account.
     """
 
-    def admin_view(self, view: View, cacheable: bool = False) -> View:
+    def admin_view(self, view: View, cacheable: bool = False) -> View:  # type: ignore[override]
         shown = super().admin_view(view, cacheable)
 
         @wraps(shown)
