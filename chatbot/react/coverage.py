@@ -9,7 +9,6 @@ from chatbot.react.grounding.articles import Articles, without_quotations
 from chatbot.react.grounding.check import Check, Checked
 from chatbot.react.grounding.claims import claims_of
 from chatbot.react.grounding.disguise import disguised
-from chatbot.react.grounding.disguise import disguised
 from chatbot.react.grounding.draft import read_draft
 from chatbot.react.grounding.evidence import Evidence, zone_of
 from chatbot.react.grounding.numbers import find_numbers
@@ -129,8 +128,6 @@ def _of_the_whole(
         found.append(Checked(Claim(answer[:20], "filler", why="too_long")))
     if part := leaked(answer, secrets):
         found.append(Checked(Claim(part, "prompt", why="instructions")))
-    if word := disguised(answer[:MAX_ANSWER], seen):
-        found.append(Checked(Claim(narrow(word)[:40], "filler", why="disguised")))
     if word := disguised(answer[:MAX_ANSWER], seen):
         found.append(Checked(Claim(narrow(word)[:40], "filler", why="disguised")))
     return found
