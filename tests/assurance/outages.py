@@ -74,10 +74,10 @@ async def _outage(
         "accepted_and_not_stored_once": wrong,
         "readyz_during": ready,
         "seconds_to_first_good_answer_after_return": (
-            round(min(healed), 2) if healed else 0.0
+            round(min(healed), 2) if healed else None
         ),
         "seconds_to_last_good_answer_after_return": (
-            round(max(healed), 2) if healed else 0.0
+            round(max(healed), 2) if healed else None
         ),
     }
     finding.must(wrong == 0, "a message was accepted and not stored once")

@@ -9,9 +9,13 @@ import httpx2
 from tests.durability.conftest import page, started
 from tests.durability.test_processes_die import check_whole, has
 from tests.servers.crowd import Seat
+from tests.servers.processes import Process
 from tests.servers.product import Product
 from tests.servers.records import Records
 from tests.servers.stack import Stack
+
+# A worker's log on each task of beat's that it has taken.
+SWEPT = "Task chatbot.chat.tasks.sweep_runs["
 
 
 async def get(web: Product, path: str) -> httpx2.Response:
@@ -93,3 +97,49 @@ async def test_a_database_that_dies_in_a_run_costs_no_step(
         await asyncio.to_thread(stack.postgres.kill)
         await asyncio.to_thread(stack.postgres.start)
         check_whole(client, records, await client.answered(said))
+
+
+async def test_a_worker_takes_tasks_again_after_redis_restarted_three_times(
+    stack: Stack,
+) -> None:
+    """Or it ends itself, for its supervisor to start it anew: deaf it does not stay."""
+    worker = stack.workers[0]
+    worker.env = {**stack.product.env, "WORKER_DEAF_SECONDS": "10"}
+    stack.beat.env = worker.env
+    await started(worker, stack.beat)
+    try:
+        for _ in range(3):
+            await asyncio.to_thread(stack.redis.kill)
+            await asyncio.to_thread(stack.redis.start)
+        heard = _swept(worker)
+        async with asyncio.timeout(90):
+            while worker.alive and _swept(worker) == heard:  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+    finally:
+        await asyncio.to_thread(stack.beat.kill)
+        worker.env = dict(stack.product.env)
+
+
+async def test_a_deaf_worker_ends_itself(stack: Stack) -> None:
+    """Made deaf by the broker's own means: its consumer is told to take nothing."""
+    worker = stack.workers[0]
+    worker.env = {**stack.product.env, "WORKER_DEAF_SECONDS": "10"}
+    stack.beat.env = worker.env
+    await started(worker)
+    control = ("-A", "chatbot", "control", "cancel_consumer", "celery")
+    deafen = stack.product.process("deafen", "celery", *control)
+    try:
+        await started(deafen)
+        await asyncio.to_thread(deafen.wait_for_end)
+        await started(stack.beat)
+        async with asyncio.timeout(90):
+            while worker.alive:  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+        assert "takes no tasks" in worker.output_of_this_start
+    finally:
+        await asyncio.to_thread(stack.beat.kill)
+        worker.env = dict(stack.product.env)
+
+
+def _swept(worker: Process) -> int:
+    return worker.output_of_this_start.count(SWEPT)
