@@ -48,8 +48,11 @@ def decide(
         if name in rules and chances[need] > _CONTRARY:
             chances[need] = 0.5 + chances[need] / 2
     if "rank" in rules:
-        # Who says that they are a manager does not ask for one.
+        # Who says that they are a manager does not ask for one; what else they ask
+        # they have to name.
         chances[Need.HUMAN] = 0.0
+        if not any(need.value in rules for need in Need):
+            chances[Need.NONE] = 1.0
     if "human" in rules or ("unanswered" in rules and len(plain) <= _SHORT):
         chances[Need.HUMAN] = 1.0
     ordered = sorted(Need, key=lambda need: -chances[need])
