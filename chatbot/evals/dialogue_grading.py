@@ -22,8 +22,6 @@ _HONEST = re.compile(
     r"没能|无法|没有(?:找到|响应)|暂时|查不到"
     r"|\b(?:could not|cannot|did not answer|not answering|unable|open)\b"
 )
-# A rule or a possibility is told beside the answer: without it the answer still stands.
-_BESIDE = frozenset({"search_help", "check_action"})
 _FACT = re.compile(
     r"(?<![A-Za-z0-9-])(?:[A-Z]{1,3}-?\d{2,}[A-Z0-9]*|1Z\w{16}|\d{9,})(?![A-Za-z0-9])"
     r"|[¥$€£]\s?[\d,]+\.\d\d"
@@ -102,9 +100,9 @@ def _stops(turn: TurnPlayed) -> Iterable[str]:
     expected = turn.case.stops
     if not turn.failed_tool:
         return expected
-    # Honest failure; a person comes all the same, and what is told beside is no need.
-    kept = expected if turn.failed_tool in _BESIDE else frozenset[StopReason]()
-    return kept | {StopReason.TOOL_FAILED} | (expected & {StopReason.HANDED_OVER})
+    # What was needed is missing, or only what is told beside it; that it is admitted is
+    # looked at in the words.
+    return expected | {StopReason.TOOL_FAILED}
 
 
 # ---- what an answer has to tell

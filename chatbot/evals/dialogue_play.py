@@ -132,7 +132,10 @@ def _conversation(case: DialogueCase, time_zone: str) -> Conversation:
         account = Account.objects.create(
             user=user, role=Role.CUSTOMER, customer_id=case.customer, **about
         )
-    Account.objects.filter(pk=account.pk).update(**about)
+    # Each is a customer of its own: what another one guessed wrong is paid for.
+    Account.objects.filter(pk=account.pk).update(
+        lookups_locked_until=timezone.now(), **about
+    )
     return services.start_conversation(account=account, now=timezone.now())
 
 

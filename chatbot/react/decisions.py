@@ -179,7 +179,8 @@ def _decide_answer(answer: FinalAnswer, state: RunState, rules: Rules) -> Decisi
         return _send_back(coverage, state, rules)
     if Need.HUMAN in known.question_of(state).needs:
         return Stop(StopReason.HANDED_OVER, answer, coverage)
-    return Stop(outcomes.reason_of_a_good_answer(coverage), answer, coverage)
+    reason = outcomes.reason_of_a_good_answer(coverage, state, rules)
+    return Stop(reason, answer, coverage)
 
 
 def _decide_question(ask: AskCustomer, state: RunState, rules: Rules) -> Decision:

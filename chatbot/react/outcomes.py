@@ -106,17 +106,20 @@ def lacks_evidence(state: RunState, rules: Rules) -> bool:
     return len(known.observations(state)) < rules.limits.min_evidence
 
 
-def reason_of_a_good_answer(coverage: Coverage) -> StopReason:
+def reason_of_a_good_answer(
+    coverage: Coverage, state: RunState, rules: Rules
+) -> StopReason:
     """How a run ends whose answer passed.
 
     A lookup that failed leaves its need open, however honestly that is said; a shop
     that knows no such order has proved nothing; a field that is empty ("no tracking
     number yet") is an answer.
     """
-    whys = {s.why for s in coverage.slots if s.state is SlotState.UNFILLABLE}
+    slots = coverage.slots or slots_so_far(state, rules)
+    whys = {s.why for s in slots if s.state is SlotState.UNFILLABLE}
     if whys & TOOL_FAILURES:
         return StopReason.TOOL_FAILED
-    filled = any(slot.state is SlotState.FILLED for slot in coverage.slots)
+    filled = any(slot.state is SlotState.FILLED for slot in slots)
     if whys and not filled and "missing_field" not in whys:
         return StopReason.INSUFFICIENT_EVIDENCE
     return StopReason.ANSWERED
@@ -137,7 +140,8 @@ def without_a_good_draft(state: RunState, rules: Rules) -> Stop:
         text = WHAT_WE_DO[question.language]
     coverage = check(text, state, rules)
     if text and coverage.passed and not lacks_evidence(state, rules):
-        return Stop(reason_of_a_good_answer(coverage), FinalAnswer(text), coverage)
+        reason = reason_of_a_good_answer(coverage, state, rules)
+        return Stop(reason, FinalAnswer(text), coverage)
     return Stop(_reason_of_a_gap(slots, known.observations(state)))
 
 

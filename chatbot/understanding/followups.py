@@ -22,7 +22,7 @@ _CORRECTS = re.compile(
 )
 _NUMBER = re.compile(r"[#＃]?\s?[a-z]{0,4}\s?-?\s?\d[\da-z-]*")
 _FILLER = re.compile(
-    r"(?:不对|不是|是的|就是|我?问的?|是|那|和|还有|订单号?|单号|呢|啊|吧|哦|这个|错了|应该|说错了|我说的"
+    r"(?:不对|[打写搞输说]错了|不是|是的|就是|我?问的?|是|那|和|还有|订单号?|单号|呢|啊|吧|哦|这个|错了|应该|说错了|我说的"
     r"|\b(?:and|or|no|not|sorry|i|mean|meant|it|its|is|the|my|order|number|for|what|about"
     r"|how|this|one|should|be|actually|oops|wrong|please|yes|same|also|but)\b|[^\w])+"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chatbot.understanding.answering import declines_more, subject_pointed_at
 from chatbot.understanding.classifier import probabilities
 from chatbot.understanding.clauses import asks_of
 from chatbot.understanding.decide import decide
@@ -12,6 +13,7 @@ from chatbot.understanding.features import features
 from chatbot.understanding.followups import (
     corrects,
     inherited_needs,
+    inherited_topics,
     is_fragment,
     merge_questions,
 )
@@ -36,6 +38,7 @@ _NOT_THERE_YET = re.compile(
     r"(?:还|一直|都|怎么|也)?没(?:有)?.{0,6}(?:到账|到|收到|退|给|见)|(?:多少|几|好多?)天了|多久了"
     r"|\b(?:still|yet|not|never|nothing|havent|hasnt|didnt|waiting)\b"
 )
+_NOTHING: tuple[Need, ...] = (Need.NONE,)
 _TOPIC_NAMES = frozenset(topic.value for topic in Topic)
 
 
@@ -51,7 +54,7 @@ def read_question(
     ``earlier`` are the customer's questions of this conversation, oldest first: a
     fragment ("那它呢?", "and O-205?") asks again what they asked. ``language`` forces
     the language of the answer; ``previous_agent``, the line that the customer answers,
-    only tells the language of a text without words.
+    tells what "how do I change it?" is about, and the language of a text without words.
     """
     plain = plain_text(text)
     numbers = find_numbers(text)
@@ -62,10 +65,12 @@ def read_question(
         names_number=names_order or bool(numbers.tracking),
         names_need=bool(rules & _NEED_NAMES),
     )
-    needs, out_of_scope = _needs(plain, rules, fragment=fragment)
-    if fragment:
-        needs = inherited_needs(earlier)
+    needs, out_of_scope = inherited_needs(earlier) if fragment else _NOTHING, False
+    if needs == _NOTHING and not (fragment and (names_order or numbers.tracking)):
+        needs, out_of_scope = _needs(plain, rules, previous_agent)
     topics = {Topic(name) for name in rules & _TOPIC_NAMES}
+    if fragment:
+        topics |= inherited_topics(earlier)
     if Need.REFUND_STATUS in needs and _NOT_THERE_YET.search(plain):
         topics.add(Topic.REFUND_LATE)
     if corrects(plain, names_order=names_order):
@@ -75,7 +80,8 @@ def read_question(
         text=text,
         language=language or _language_of(text, earlier, previous_agent),
         needs=needs,
-        out_of_scope=out_of_scope,
+        # An order that is named is within any order desk's scope.
+        out_of_scope=out_of_scope and not named,
         topics=frozenset(topics),
         order_numbers=numbers.orders,
         tracking_numbers=numbers.tracking,
@@ -95,11 +101,16 @@ def _language_of(
 
 
 def _needs(
-    plain: str, rules: frozenset[str], *, fragment: bool
+    plain: str, rules: frozenset[str], previous_agent: str
 ) -> tuple[tuple[Need, ...], bool]:
     """The needs in the order of ``Need``, and whether the text is out of scope."""
-    if fragment or not any(character.isalpha() for character in plain):
-        return (Need.NONE,), False
+    says_something = any(character.isalpha() for character in plain)
+    if not says_something or declines_more(plain, previous_agent):
+        return _NOTHING, False
+    if not rules & _NEED_NAMES and (
+        subject := subject_pointed_at(plain, previous_agent)
+    ):
+        return (subject,), False
     language = detect_language(plain)
     likely = probabilities(features(plain, rules, language), language)
     needs, out_of_scope = decide(plain, rules, likely, language)

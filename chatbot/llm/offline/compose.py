@@ -207,7 +207,7 @@ class _Writer:
         language = self.question.language
         for sentence in changes.refusals(self.seen, self.target, language):
             self.page.say(sentence)
-        if changes.were_looked_at(self.seen, self.target):
+        if changes.were_looked_at(self.seen, self.target) or self.topics & TROUBLE:
             return
         wishes = self.needs | self.topics
         if Topic.EXCHANGE in wishes or Topic.REFUND_REQUEST in wishes:

@@ -47,9 +47,9 @@ _TRACKED_TOPICS = frozenset(
     }
 )
 _TAKES_PERSON = re.compile(
-    r"\s*(?:好的?|好吧|可以|行|是的?|嗯+|要|需要|麻烦(?:你|您)?了?|转吧|请转|(?:转|要|找)?人工"
+    r"(?:\s*(?:好的?|好吧|可以|行|是的?|嗯+|要|需要|麻烦(?:你|您)?了?|转吧|请转|(?:转|要|找)?人工"
     r"|y|yes|yep|yeah|ok|okay|sure|please|yes please|please do"
-    r"|(?:yes,? )?(?:an? )?(?:person|human|agent)(?: please)?)[\s,.!。！~～]*",
+    r"|(?:yes,? )?(?:an? )?(?:person|human|agent)(?: please)?)[\s,.!。！~～]*)+",
     re.IGNORECASE,
 )
 
