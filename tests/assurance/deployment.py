@@ -21,9 +21,6 @@ ROOMY = {
     "CHAT_NEW_SOCKETS_PER_MINUTE": "100000",
     "CHAT_MESSAGES_PER_MINUTE": "1000",
     "CHAT_MESSAGES_BURST": "100",
-    # Killed processes hold a run for so long; shorter than the default, so that a
-    # scenario of some minutes sees many of them adopted.
-    "RUN_LEASE_SECONDS": "5",
     "RUN_MAX_AT_ONCE": "200",
 }
 

@@ -27,9 +27,11 @@ class Size:
     wipes: int = 5
     model_seconds: float = 0.6
     # Between a kill and the next; and until what was killed is started again.
-    pause: tuple[float, float] = (1.0, 4.0)
+    pause: tuple[float, float] = (2.0, 8.0)
     down: tuple[float, float] = (0.1, 2.0)
     web_processes: int = 2
+    # The default lease; shorter where a scenario has no time to wait for it.
+    lease_seconds: int = 15
 
 
 class Killer:
@@ -123,6 +125,7 @@ async def survive_kills(*, seed: int, size: Size) -> Finding:
         seed=seed,
         model_seconds=size.model_seconds,
         webs=size.web_processes,
+        env={"RUN_LEASE_SECONDS": str(size.lease_seconds)},
     ) as place:
         clients = place.clients(seed)
         killer = Killer(place, size, seed)
@@ -202,6 +205,7 @@ def _judge(
     sent_again = sum(max(0, s.sent - 1) for one in clients for s in one.said.values())
     finding.figures = {
         "clients": len(clients),
+        "lease_seconds": size.lease_seconds,
         "messages_accepted": len(accepted),
         "messages_lost": len(lost),
         "messages_stored_twice": len(doubled),

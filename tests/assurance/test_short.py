@@ -14,6 +14,7 @@ SMALL = Size(
     model_seconds=0.4,
     pause=(0.3, 1.0),
     down=(0.1, 0.5),
+    lease_seconds=3,
 )
 
 
