@@ -65,9 +65,14 @@ class Command(BaseCommand):
     def _say_hello(self) -> None:
         port = os.environ.get("PORT", "8000")
         names = ", ".join(person.name for person in PEOPLE)
+        # An endpoint without a key would be left unused without a word.
+        keyless = settings.OPENAI_BASE_URL or settings.LLM_MODEL
+        offline = "offline" + (" (OPENAI_API_KEY is not set)" if keyless else "")
+        model = settings.LLM_MODEL if settings.OPENAI_API_KEY else offline
         self.stdout.write(
             f"\n  Waybill   http://127.0.0.1:{port}/\n"
             f"  Staff     http://127.0.0.1:{port}/admin/\n"
+            f"  Model     {model}\n"
             f"  Log in as {names}; password {PASSWORD}\n\n"
         )
 
