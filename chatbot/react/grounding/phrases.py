@@ -115,7 +115,8 @@ _EFFECT = word_list(r"""
         (?: been)? (?:successfully )?(?:updated|changed|modified|corrected|amended
         |replaced)\b
     \b(?:it|they|that|order|account|record|data|everything|address|history)
-        (?: [^ ,.]{1,14}){0,3}? (?:has|have|was|were|is|are)(?: now| already| just| all)?
+        (?: [^ ,.]{1,14}){0,3}? (?:has|have|was|were|is|are)
+        (?: now| already| just| all)?
         (?: been)? (?:successfully )?(?:deleted|erased|removed|wiped|purged|voided)\b
     (?:^|[\n.!。！] ?)(?:all )?(?:done|deleted|erased|removed)
         (?=[.!,;。！，；]|$)
