@@ -19,8 +19,8 @@ from chatbot.understanding.kinds import Language, Need
 
 LABELS: tuple[str, ...] = (*(need.value for need in Need), "out_of_scope")
 MODEL_SHA256: dict[Language, str] = {
-    "en": "8bfd7006e103d6bb027dabed568c67b588ef645a835687b378e62236c8db6489",
-    "zh": "c290dd87fe2338cdf1785c7ee74dcaf45087de03c89ab48201bdea075cf43983",
+    "en": "53719352e73141e2cce9694321e565252e7531181d06651d6ba217d53658ee1d",
+    "zh": "9a2e6d560118ad7baf1b5ba594e7fbf9b4983c7e970e4930e91cbabfb3484acc",
 }
 _FOLDER = Path(__file__).parent / "weights"
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Set
 
 from chatbot.understanding.kinds import Language, Need
 
-# A further need beside the likeliest one must be this likely.
-_ALSO: dict[Language, float] = {"en": 0.5, "zh": 0.4}
+# A further need beside the likeliest must be this likely; less where a rule names it.
+_ALSO: dict[Language, float] = {"en": 0.5, "zh": 0.6}
+_ALSO_NAMED: dict[Language, float] = {"en": 0.5, "zh": 0.3}
 # What such a word names is meant, unless the classifier is all but sure it is not.
 _PLAIN_WORDS: dict[str, Need] = {
     "cancel": Need.CANCEL,
@@ -18,12 +19,17 @@ _PLAIN_WORDS: dict[str, Need] = {
     "change_address": Need.CHANGE_ADDRESS,
     "shipped": Need.SHIPPED,
 }
+# "Where is it?" is about the parcel, unless one of these is what is looked for.
+_NOT_A_PARCEL = frozenset({"refund", "invoice", "return", "tracking_id"})
+# "Has it shipped, and where is it?": each half is short, and easily outshone.
+_TWO_STEPS = frozenset({"shipped", "location"})
+_RULE_OF = {need: name for name, need in _PLAIN_WORDS.items()}
 _CONTRARY = 0.1
 # Where "nothing is asked" is that uncertain, a need that a rule names comes first.
 _HARDLY_NONE = 0.6
 _NAMED = 0.25
-# "Nobody answers" is a wish for a person where it is all that a message says.
-_SHORT = 40
+# "Nobody answers", "representative" are a wish for a person where little else is said.
+_SHORT = 60
 _OUT_OF_SCOPE = 0.5
 _OUT_OF_SCOPE_QUESTION = 0.25
 _QUESTION = re.compile(
@@ -31,6 +37,8 @@ _QUESTION = re.compile(
     r"|\b(?:how|what|which|when|where|why|can|do|does|is|are|need|want|suggest|looking"
     r"|tell|give)\b"
 )
+# Keys hit at random are no subject, so not one out of scope.
+_PRONOUNCEABLE = re.compile(r"[aeiouy\u00c0-\u024f\u0900-\u097f\u3400-\u9fff]")
 
 
 def decide(
@@ -43,29 +51,45 @@ def decide(
 
     A plain request for a person is never overruled.
     """
-    chances = {need: likely[need.value] for need in Need}
-    for name, need in _PLAIN_WORDS.items():
-        if name in rules and chances[need] > _CONTRARY:
-            chances[need] = 0.5 + chances[need] / 2
-    if "rank" in rules:
-        # Who says that they are a manager does not ask for one; what else they ask
-        # they have to name.
-        chances[Need.HUMAN] = 0.0
-        if not any(need.value in rules for need in Need):
-            chances[Need.NONE] = 1.0
-    if "human" in rules or ("unanswered" in rules and len(plain) <= _SHORT):
-        chances[Need.HUMAN] = 1.0
+    chances = _chances(plain, rules, likely, language)
     ordered = sorted(Need, key=lambda need: -chances[need])
     first = ordered[0]
     if first is Need.NONE and chances[first] < _HARDLY_NONE:
         named = (one for one in ordered[1:] if one.value in rules)
         first = next((one for one in named if chances[one] > _NAMED), first)
     if first is Need.NONE:
-        enough = _OUT_OF_SCOPE_QUESTION if _QUESTION.search(plain) else _OUT_OF_SCOPE
-        return (Need.NONE,), likely["out_of_scope"] > enough
+        return (Need.NONE,), _is_outside(plain, likely["out_of_scope"])
     also = (
         need
         for need in ordered
-        if need not in (first, Need.NONE) and chances[need] > _ALSO[language]
+        if need not in (first, Need.NONE)
+        and chances[need]
+        > (_ALSO_NAMED if _RULE_OF.get(need, need.value) in rules else _ALSO)[language]
     )
     return (first, *also), False
+
+
+def _chances(
+    plain: str, rules: Set[str], likely: Mapping[str, float], language: Language
+) -> dict[Need, float]:
+    """The probabilities, raised where a rule names a need plainly."""
+    chances = {need: likely[need.value] for need in Need}
+    for name, need in _PLAIN_WORDS.items():
+        if name in rules and chances[need] > _CONTRARY:
+            chances[need] = 0.5 + chances[need] / 2
+    where = chances[Need.LOCATION]
+    if "location" in rules and where > _CONTRARY and not rules & _NOT_A_PARCEL:
+        chances[Need.LOCATION] = 0.5 + where / 2
+    if rules >= _TWO_STEPS:
+        for need in (Need.SHIPPED, Need.LOCATION):
+            if chances[need] > _CONTRARY:
+                chances[need] = max(chances[need], _ALSO[language] + _CONTRARY)
+    shortly = "unanswered" in rules or "person_named" in rules
+    if "human" in rules or (shortly and len(plain) <= _SHORT):
+        chances[Need.HUMAN] = 1.0
+    return chances
+
+
+def _is_outside(plain: str, chance: float) -> bool:
+    enough = _OUT_OF_SCOPE_QUESTION if _QUESTION.search(plain) else _OUT_OF_SCOPE
+    return chance > enough and bool(_PRONOUNCEABLE.search(plain))

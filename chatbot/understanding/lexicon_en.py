@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         Need.HUMAN,
         "human",
-        r"(?<!are you )(?<!are you a )(?<!you are )\bhuman\b(?! or\b)|\b(?:real person|actual person|live (?:agent|person|chat)|representative|customer (?:care|support|service) (?:number|no|agent|person|exec\w*|rep\w*|phone))\b",
+        r"(?<!are you )(?<!are you a )(?<!you are )\bhuman\b(?! or\b)|\b(?:real person|actual person|live (?:agent|person|chat)|customer (?:care|support|service) (?:number|no|phone))\b",
         r"\b(?:talk|speak|chat|connect|transfer|escalate|put me through|pass me)\b.{0,20}\b(?:to|with|an?|me)\b.{0,12}\b(?:agents?|humans?|persons?|someone|somebody|manager|supervisor|rep|representative|executive|people|customer (?:care|service|support)|support|team|operator|advis[eo]r|staff)\b",
         r"\bcall ?(?:me )?back\b",
         r"\b(?:get|be|put me) in touch\b(?! with the (?:driver|courier))|\bcontact (?:us|you|details|info\w*)\b",
@@ -51,6 +51,12 @@ RULES: tuple[Rule, ...] = (
         r"^(?:agent|operator|representative|human|person|customer (?:care|service|support)|support|manager)[.!? ]*$",
         r"\b(?:need|want|get me|give me)\b.{0,15}\b(?:an? )?(?:agent|manager|supervisor|real person|someone to talk)\b",
         r"\bcontact (?:the )?customer (?:care|service|support)\b",
+    ),
+    # Of whom people complain at length, and whom they ask for shortly.
+    rule(
+        None,
+        "person_named",
+        r"\brepresentative|\bcustomer (?:care|support|service) (?:agent|person|exec\w*|rep\w*)\b",
     ),
     rule(
         None,

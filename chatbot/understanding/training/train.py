@@ -1,8 +1,8 @@
 """Train the classifier: ``python -m chatbot.understanding.training.train``.
 
-Needs numpy, and some minutes. Logistic regression by full-batch gradient descent (Adam)
-from zero, without any random number: the same examples give the same weights. Prints
-the hashes to pin in ``classifier.py``.
+Needs numpy and scipy, and a minute. Logistic regression by full-batch gradient descent
+(Adam) from zero, without any random number: the same examples give the same weights.
+Prints the hashes to pin in ``classifier.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse  # type: ignore[import-untyped]
 
 from chatbot.understanding.classifier import LABELS, Weights, model_path, pack
 from chatbot.understanding.features import BUCKETS, features
@@ -23,7 +24,7 @@ from chatbot.understanding.text import plain_text
 from chatbot.understanding.training.data import Example, examples, own_examples
 from chatbot.understanding.training.mixing import mixed
 
-STEPS = 250
+STEPS = 150
 RATE = 0.05
 DECAY = 5e-6
 Matrix: TypeAlias = npt.NDArray[np.float64]
@@ -44,49 +45,28 @@ class Adam:
         self.values = self.values - rate * self.mean / (np.sqrt(self.square) + 1e-8)
 
 
-class Rows:
-    """The features of all examples: a sparse matrix, by row and by column."""
-
-    def __init__(self, chosen: Sequence[Example]) -> None:
-        found = []
-        for one in chosen:
-            plain = plain_text(one.text)
-            found.append(features(plain, rule_names(plain), one.language))
-        sizes = np.array([len(row) for row in found])
-        self.columns = np.array([bucket for row in found for bucket in row])
-        self.values = np.array([value for row in found for value in row.values()])
-        self.row_starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-        by_column = np.argsort(self.columns, kind="stable")
-        self.rows_by_column = np.repeat(np.arange(len(found)), sizes)[by_column]
-        self.values_by_column = self.values[by_column]
-        self.used, self.column_starts = np.unique(
-            self.columns[by_column], return_index=True
-        )
-
-    def times(self, weights: Matrix) -> Matrix:
-        sums = [
-            np.add.reduceat(label[self.columns] * self.values, self.row_starts)
-            for label in np.ascontiguousarray(weights.T)
-        ]
-        return np.stack(sums, axis=1)
-
-    def transposed_times(self, errors: Matrix) -> Matrix:
-        product = np.zeros((BUCKETS, errors.shape[1]))
-        for label, column in enumerate(np.ascontiguousarray(errors.T)):
-            terms = column[self.rows_by_column] * self.values_by_column
-            product[self.used, label] = np.add.reduceat(terms, self.column_starts)
-        return product
+def feature_rows(chosen: Sequence[Example]) -> sparse.csr_matrix:
+    """The features of all examples, a row each."""
+    found = []
+    for one in chosen:
+        plain = plain_text(one.text)
+        found.append(features(plain, rule_names(plain), one.language))
+    columns = np.array([bucket for row in found for bucket in row])
+    values = np.array([value for row in found for value in row.values()])
+    starts = np.cumsum([0, *(len(row) for row in found)])
+    return sparse.csr_matrix((values, columns, starts), (len(found), BUCKETS))
 
 
 def fit(chosen: Sequence[Example]) -> Weights:
-    rows = Rows(chosen)
+    rows = feature_rows(chosen)
+    by_bucket = rows.T.tocsr()
     wanted = np.array([[label in one.labels for label in LABELS] for one in chosen])
     share = wanted.mean(axis=0)
     weights = Adam(np.zeros((BUCKETS, len(LABELS))))
     bias = Adam(np.log((share + 1e-4) / (1 - share + 1e-4)))
     for count in range(1, STEPS + 1):
-        errors = 1 / (1 + np.exp(-(rows.times(weights.values) + bias.values))) - wanted
-        slope = rows.transposed_times(errors) / len(chosen) + DECAY * weights.values
+        errors = 1 / (1 + np.exp(-(rows @ weights.values + bias.values))) - wanted
+        slope = by_bucket @ errors / len(chosen) + DECAY * weights.values
         weights.step(slope, count)
         bias.step(errors.mean(axis=0), count)
     scale = float(np.abs(weights.values).max()) / 127
