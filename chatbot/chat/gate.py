@@ -25,6 +25,7 @@ from chatbot.chat.problems import Forbidden, NotSignedIn
 from chatbot.understanding.needs import Language
 from chatbot.workflow.audit import record_audit
 from tools.contracts import Role
+from tools.prepared import Place, Select
 
 logger = logging.getLogger(__name__)
 
@@ -121,17 +122,32 @@ def _is_unchanged(visitor: Visitor) -> bool:
     """The quick look, in one statement; a no needs a closer one."""
     if settings.SESSION_ENGINE != _IN_DATABASE:
         return False
-    alive = Session.objects.filter(
-        session_key=visitor.session_key, expire_date__gt=timezone.now()
+    found = _SAME.first(
+        session=visitor.session_key,
+        now=timezone.now(),
+        user=visitor.user_id,
+        credential=visitor.credential,
     )
-    same = get_user_model().objects.filter(
-        Exists(alive),
-        pk=visitor.user_id,
-        password=visitor.credential,
-        is_active=True,
-        account__role=Role.CUSTOMER,
+    return found is not None
+
+
+_SAME = Select(
+    lambda: (
+        get_user_model()
+        .objects.filter(
+            Exists(
+                Session.objects.filter(
+                    session_key=Place("session"), expire_date__gt=Place("now")
+                )
+            ),
+            pk=Place("user"),
+            password=Place("credential"),
+            is_active=True,
+            account__role=Role.CUSTOMER,
+        )
+        .values_list("pk")
     )
-    return same.exists()
+)
 
 
 def note_seen(account_ids: Collection[int]) -> None:

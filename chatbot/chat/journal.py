@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,15 @@ from chatbot.chat.leases import Claim
 from chatbot.chat.loops import one_per_loop
 from chatbot.chat.models import Conversation, Message, Run, RunPhase, Step
 from tools.database import in_database
+from tools.prepared import (
+    Place,
+    Select,
+    Update,
+    insert_rows,
+    numbered,
+    places,
+    update_row,
+)
 
 MAX_IN_ONE_TRANSACTION = 200
 
@@ -147,7 +157,7 @@ def _write(batch: Sequence[Entries]) -> Sequence[Written | Exception]:
         _insert([entries for entries, _ in held])
         for entries, written in held:
             if entries.changes:
-                Run.objects.filter(pk=entries.claim.run_id).update(**entries.changes)
+                update_row(Run, entries.claim.run_id, entries.changes)
             if entries.finish is not None:
                 entries.finish(written)
     return outcomes
@@ -166,34 +176,46 @@ def _lock(claims: Sequence[Claim]) -> dict[UUID, _Standing]:
     Always in the same order, so that two processes never wait for each other; and not
     against foreign keys, so that a new message may point at a run meanwhile.
     """
-    rows = (
-        Run.objects.select_for_update(no_key=True)
-        .filter(pk__in=[claim.run_id for claim in claims], phase=RunPhase.RUNNING)
-        .order_by("conversation_id")
-        .values_list("pk", "fence", "conversation__last_seq", "cancel_requested_at")
-    )
+    wanted = places([claim.run_id for claim in claims])
+    rows = _locked(len(wanted)).rows(**wanted)
     return {
         pk: _Standing(fence, last_seq, cancelled_at)
         for pk, fence, last_seq, cancelled_at in rows
     }
 
 
+@cache
+def _locked(size: int) -> Select:
+    return Select(
+        lambda: (
+            Run.objects.select_for_update(no_key=True)
+            .filter(pk__in=numbered(size), phase=RunPhase.RUNNING)
+            .order_by("conversation_id")
+            .values_list("pk", "fence", "conversation__last_seq", "cancel_requested_at")
+        )
+    )
+
+
+@cache
+def _grown(size: int) -> Update:
+    return Update(
+        lambda: Conversation.objects.filter(pk__in=numbered(size)),
+        last_seq=F("last_seq") + Place("count"),
+    )
+
+
 def _insert(held: Sequence[Entries]) -> None:
     rows = [row for entries in held for row in entries.rows]
     messages = [row for row in rows if isinstance(row, Message)]
-    # One by one, for a page needs the new message's id; there is one a run at most.
-    for message in messages:
-        message.save(force_insert=True)
-    Step.objects.bulk_create(row for row in rows if isinstance(row, Step))
+    insert_rows(messages)
+    insert_rows([row for row in rows if isinstance(row, Step)], keys=False)
     grown: Counter[UUID] = Counter()
     for entries in held:
         grown[entries.claim.conversation_id] += len(entries.rows)
     for count in set(grown.values()):
-        conversations = [pk for pk, rows in grown.items() if rows == count]
-        Conversation.objects.filter(pk__in=conversations).update(
-            last_seq=F("last_seq") + count
-        )
+        conversations = places([pk for pk, rows in grown.items() if rows == count])
+        _grown(len(conversations))(count=count, **conversations)
     for message in messages:
-        Conversation.objects.filter(pk=message.conversation_id).update(
-            updated_at=message.created_at
+        update_row(
+            Conversation, message.conversation_id, {"updated_at": message.created_at}
         )

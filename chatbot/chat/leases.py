@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import F, Q
 
 from chatbot.chat.models import Run, RunPhase
+from tools.prepared import Place, Select, Update
 
 # A run that took this many processes with it at one and the same step is not tried
 # again; one that gets on between deaths merely stood beside them.
@@ -46,26 +47,38 @@ def _free(now: datetime) -> Q:
 
 def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
     """Take a run that nobody works on; None if somebody does, or it has stopped."""
-    ours = {
-        "phase": RunPhase.RUNNING,
-        "fence": F("fence") + 1,
-        "lease_owner": owner,
-        "lease_until": now + lease(),
-    }
-    this = Run.objects.filter(pk=run_id)
-    taken = this.filter(phase=RunPhase.QUEUED).update(**ours)
+    until = now + lease()
+    taken = _take_queued(run=run_id, owner=owner, until=until)
     if not taken:
-        # Only a lease that ran out speaks of a death; one given back does not.
-        orphan = this.filter(phase=RunPhase.RUNNING, lease_until__lt=now)
-        taken = orphan.update(**ours, crashes=F("crashes") + 1)
+        taken = _take_orphan(run=run_id, owner=owner, until=until, now=now)
     if not taken:
         return None
-    found = (
-        this.filter(lease_owner=owner)
-        .values_list("conversation_id", "fence", "crashes")
-        .first()
-    )
+    found = _TAKEN.first(run=run_id, owner=owner)
     return Claim(run_id, *found) if found else None
+
+
+_OURS = {
+    "phase": RunPhase.RUNNING,
+    "fence": F("fence") + 1,
+    "lease_owner": Place("owner"),
+    "lease_until": Place("until"),
+}
+_take_queued = Update(
+    lambda: Run.objects.filter(pk=Place("run"), phase=RunPhase.QUEUED), **_OURS
+)
+# Only a lease that ran out speaks of a death; one given back does not.
+_take_orphan = Update(
+    lambda: Run.objects.filter(
+        pk=Place("run"), phase=RunPhase.RUNNING, lease_until__lt=Place("now")
+    ),
+    **_OURS,
+    crashes=F("crashes") + 1,
+)
+_TAKEN = Select(
+    lambda: Run.objects.filter(pk=Place("run"), lease_owner=Place("owner")).values_list(
+        "conversation_id", "fence", "crashes"
+    )
+)
 
 
 def due_runs(*, now: datetime, limit: int) -> Sequence[UUID]:

@@ -15,6 +15,7 @@ from chatbot.chat.problems import (
     Dismissed,
     Problem,
 )
+from tools.prepared import update_row
 
 MAX_ADDRESSES = 10_000
 # A page that types and pings sends far fewer frames.
@@ -40,8 +41,8 @@ def take_from_allowance(account: Account, *, now: datetime) -> float:
         bucket.level, bucket.at = account.allowance, account.allowance_at.timestamp()
     wait = bucket.take(now.timestamp())
     if not wait:
-        Account.objects.filter(pk=account.pk).update(
-            allowance=bucket.level, allowance_at=now
+        update_row(
+            Account, account.pk, {"allowance": bucket.level, "allowance_at": now}
         )
     return wait
 

@@ -22,17 +22,22 @@ from chatbot.understanding.needs import (
     read_question,
 )
 from tools.contracts import Actor, Role
+from tools.prepared import Place, Select, insert_row
 
 TURNS = 20
 MAX_RETRIES = 20  # of one question, looked back at
-_COLUMNS = (
+_ACCOUNT = (
+    "conversation_id",
     "conversation__last_seq",
+    "conversation__account_id",
     "conversation__account__role",
     "conversation__account__customer_id",
     "conversation__account__language",
     "conversation__account__time_zone",
     "conversation__account__lookups_locked_until",
-    "retry_of",
+)
+_RUN_ITSELF = (
+    "retry_of_id",
     "read_seq",
     "fence",
     "away_since",
@@ -74,8 +79,7 @@ def rebuild_run(run_id: UUID) -> Basis | None:
     A run that has stored steps goes on after the last of them.
     """
     # The conversation is read first: what is written after that shows as a larger seq.
-    runs = Run.objects.select_related("conversation__account").only(*_COLUMNS)
-    run = runs.filter(pk=run_id).first()
+    run = _run(run_id)
     if run is None:
         return None
     asked = _asked(run)
@@ -104,25 +108,57 @@ def rebuild_run(run_id: UUID) -> Basis | None:
     )
 
 
+_RUN = Select(
+    lambda: Run.objects.filter(pk=Place("run")).values_list(*_ACCOUNT, *_RUN_ITSELF)
+)
+
+
+def _run(run_id: UUID) -> Run | None:
+    """The run with its conversation and account, of which only the columns are read
+    that a run starts from."""
+    found = _RUN.first(run=run_id)
+    if found is None:
+        return None
+    conversation_id, last_seq, account_id, *rest = found
+    names = [name.rpartition("__")[2] for name in _ACCOUNT[3:]]
+    account = Account(pk=account_id, **dict(zip(names, rest, strict=False)))
+    conversation = Conversation(pk=conversation_id, account=account, last_seq=last_seq)
+    own = dict(zip(_RUN_ITSELF, rest[len(names) :], strict=True))
+    return Run(pk=run_id, conversation=conversation, **own)
+
+
 def new_run(
     conversation_id: UUID, *, now: datetime, retry_of: Run | None = None
 ) -> Run:
     """Make a queued run; under the conversation's row lock."""
-    return Run.objects.create(
+    run = Run(
         conversation_id=conversation_id,
         retry_of=retry_of,
         created_at=now,
         # The process that made it starts it at once; if it dies first, the sweep does.
         due_at=now + timedelta(seconds=2 * settings.RUN_SWEEP_SECONDS),
     )
+    insert_row(run)
+    return run
 
 
 def _asked(run: Run) -> list[Said]:
     """The customer's messages that this run answers, and that it tries again."""
+    if run.retry_of_id is None:
+        return [Said(*row) for row in _SAID.rows(run=run.pk)]
     runs = [run]
     while runs[-1].retry_of is not None and len(runs) < MAX_RETRIES:
         runs.append(runs[-1].retry_of)
     return _said(Message.objects.filter(run__in=runs))
+
+
+_SAID = Select(
+    lambda: (
+        Message.objects.filter(run_id=Place("run"), speaker=Speaker.CUSTOMER)
+        .order_by("seq")
+        .values_list("seq", "text")
+    )
+)
 
 
 def unread_messages(run_id: UUID, *, after: int) -> list[Said]:

@@ -31,6 +31,7 @@ from chatbot.chat.models import (
 )
 from chatbot.chat.problems import Forbidden, Problem
 from chatbot.chat.rebuild import new_run
+from tools.prepared import Place, Select, insert_row, update_row
 
 TITLE_CHARACTERS = 60
 
@@ -82,36 +83,65 @@ def accept_message(
     this account's, ``Problem`` where a limit of the customer is reached; ``limited``
     turns those off.
     """
-    conversation = _locked(conversation_id, account_id)
-    before = Message.objects.filter(conversation=conversation, client_id=client_id)
-    if known := before.values_list("seq", "run_id").first():
-        return Accepted(*known, new=False)
-    run = _active_run(conversation)
+    place = _LOCKED.first(conversation=conversation_id, account=account_id)
+    if place is None:
+        raise Forbidden
+    last_seq, title, allowance, allowance_at = place
+    known = _KNOWN.first(conversation=conversation_id, client_id=client_id)
+    if known:
+        return Accepted(known[0], known[1], new=False)
+    active = _ACTIVE.first(conversation=conversation_id)
     if limited:
-        _check_queue(run, client_id)
-        _take_allowance(conversation.account, now=now, client_id=client_id)
-    joined = run is not None
-    if run is None:
-        run = _queue(conversation, now=now)
-    seq = conversation.last_seq + 1
-    message = Message.objects.create(
-        conversation=conversation,
-        run=run,
-        seq=seq,
+        if active:
+            _check_queue(active[0], active[1], client_id)
+        account = Account(pk=account_id, allowance=allowance, allowance_at=allowance_at)
+        _take_allowance(account, now=now, client_id=client_id)
+    run_id = active[0] if active else _queue(conversation_id, now=now).pk
+    message = Message(
+        conversation_id=conversation_id,
+        run_id=run_id,
+        seq=last_seq + 1,
         speaker=Speaker.CUSTOMER,
         text=text,
         client_id=client_id,
         created_at=now,
     )
-    Conversation.objects.filter(pk=conversation.pk).update(
-        last_seq=seq,
-        updated_at=now,
-        title=conversation.title or _title(text),
+    insert_row(message)
+    update_row(
+        Conversation,
+        conversation_id,
+        {
+            "last_seq": message.seq,
+            "updated_at": now,
+            "title": title or _title(text),
+        },
     )
-    transaction.on_commit(partial(stream.publish_rows, conversation.pk, [message]))
-    if joined:
-        transaction.on_commit(partial(launch.tell_run, run.pk))
-    return Accepted(seq, run.pk, new=True)
+    transaction.on_commit(partial(stream.publish_rows, conversation_id, [message]))
+    if active:
+        transaction.on_commit(partial(launch.tell_run, run_id))
+    return Accepted(message.seq, run_id, new=True)
+
+
+# The account's row is locked too: its allowance is taken from.
+_LOCKED = Select(
+    lambda: (
+        Conversation.objects.select_for_update(no_key=True)
+        .filter(pk=Place("conversation"), account_id=Place("account"))
+        .values_list("last_seq", "title", "account__allowance", "account__allowance_at")
+    )
+)
+_KNOWN = Select(
+    lambda: Message.objects.filter(
+        conversation_id=Place("conversation"), client_id=Place("client_id")
+    ).values_list("seq", "run_id")
+)
+_ACTIVE = Select(
+    lambda: (
+        Run.objects.filter(conversation_id=Place("conversation"))
+        .exclude(phase=RunPhase.STOPPED)
+        .values_list("pk", "read_seq")
+    )
+)
 
 
 @transaction.atomic
@@ -141,7 +171,7 @@ def retry_run(
     if _active_run(conversation) is not None or run.retries.exists():
         raise Problem("nothing_to_retry")
     _take_allowance(conversation.account, now=now)
-    return _queue(conversation, now=now, retry_of=run).pk
+    return _queue(conversation.pk, now=now, retry_of=run).pk
 
 
 @transaction.atomic
@@ -172,10 +202,8 @@ def rate_answer(
     )
 
 
-def _queue(
-    conversation: Conversation, *, now: datetime, retry_of: Run | None = None
-) -> Run:
-    run = new_run(conversation.pk, now=now, retry_of=retry_of)
+def _queue(conversation_id: UUID, *, now: datetime, retry_of: Run | None = None) -> Run:
+    run = new_run(conversation_id, now=now, retry_of=retry_of)
     transaction.on_commit(partial(launch.launch_run, run.pk))
     return run
 
@@ -197,10 +225,10 @@ def _active_run(conversation: Conversation) -> Run | None:
     return conversation.runs.exclude(phase=RunPhase.STOPPED).first()
 
 
-def _check_queue(run: Run | None, client_id: str) -> None:
-    if run is None:
-        return
-    waiting = run.messages.filter(speaker=Speaker.CUSTOMER, seq__gt=run.read_seq)
+def _check_queue(run_id: UUID, read_seq: int, client_id: str) -> None:
+    waiting = Message.objects.filter(
+        run_id=run_id, speaker=Speaker.CUSTOMER, seq__gt=read_seq
+    )
     if waiting.count() >= settings.CHAT_MAX_QUEUED:
         raise Problem("queue_full", client_id=client_id, retry_after=5)
 
