@@ -106,7 +106,7 @@ class ObservationStatus(StrEnum):
     BAD_RESULT = "bad_result"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Observation:
     """What a tool really returned, validated: the only source of facts in an answer.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeAlias
+from weakref import ref
 
 from tools.contracts import (
     Json,
@@ -95,16 +96,31 @@ class Fact:
         return (self.kind, path, self.order, self.tracking, self.value)
 
 
+# Asked for a dozen times in a run; kept as long as the observation lives.
+_known_facts: dict[int, tuple[ref[Observation], tuple[Fact, ...]]] = {}
+
+
 def facts_of(observation: Observation) -> tuple[Fact, ...]:
     """The facts of one observation, as its fields come; none unless it is ok."""
     if observation.status is not ObservationStatus.OK:
         return ()
+    known = _known_facts.get(id(observation))
+    # An id may have been that of an observation that is gone: then its facts are too.
+    if known is not None and known[0]() is observation:
+        return known[1]
+    facts = tuple(_facts_of(observation))
+    key = id(observation)
+    _known_facts[key] = (ref(observation, lambda _: _known_facts.pop(key, None)), facts)
+    return facts
+
+
+def _facts_of(observation: Observation) -> list[Fact]:
     facts: list[Fact] = []
     for fact in _walk(observation, observation.fields, "", None, None, 0):
         facts.append(fact)
         if len(facts) >= _MAX_FACTS:
             break
-    return tuple(facts)
+    return facts
 
 
 def new_facts(
