@@ -19,7 +19,7 @@ PYTEST ?= --numprocesses 2 --dist loadfile
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run stack install test assurance check lock format
+.PHONY: help run stack install test assurance bench check lock format
 
 help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,11 @@ test: $(TESTS) ## Run the whole suite, bringing the servers and the browser that
 assurance: $(TESTS) ## Kill, flood and cut off a whole deployment; writes docs/assurance/report.json
 	@$(BIN)/python -m tests.parts
 	$(BIN)/python -m tests.assurance
+
+bench: $(TESTS) ## Measure speed beside the bare loop (PEERS=1: beside the peers too; BENCH="--rounds 3")
+	@$(if $(PEERS),test -x var/peers/bin/uvicorn || { $(PYTHON) -m venv var/peers && \
+	  var/peers/bin/python -m pip install --quiet -r benchmarks/peers.txt; })
+	$(BIN)/python -m benchmarks $(if $(PEERS),--peers var/peers/bin/python) $(BENCH)
 
 check: $(TESTS) ## Check layout, types, import rules, deployment settings and migrations
 	$(BIN)/ruff check --quiet .

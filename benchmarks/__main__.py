@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import psycopg
 import uvloop
 
 from benchmarks import contestants, report
@@ -30,7 +31,7 @@ from tests.servers.product import ROOT
 from tests.servers.redis import RedisServer
 
 FLOOR = "openai client, bare websocket"
-EACH = {1: 40, 10: 8, 50: 4, 200: 1}
+EACH = {1: 40, 10: 8, 50: 4}
 SEATS = 50
 SLOW = "fake:ttft=300,tok=5"
 VERY_SLOW = "fake:ttft=6000"
@@ -93,8 +94,6 @@ class Bench:
 
     def database(self, name: str) -> dict[str, str]:
         """A database of its own on the shared server."""
-        import psycopg
-
         with psycopg.connect(self.postgres.url, autocommit=True) as admin:
             admin.execute(f'CREATE DATABASE "{name}"'.encode())
         url = self.postgres.url.rpartition("/")[0] + f"/{name}"
@@ -126,8 +125,8 @@ class Bench:
         return contestants.product(name, folder, env, conversations=counts)
 
     def _conversations(self) -> list[int]:
-        """How many conversations each seat needs for all rounds."""
-        needs = [0] * SEATS
+        """How many conversations each seat needs for all rounds, and to spare."""
+        needs = [IDLE_SOCKETS // SEATS + 4] * SEATS
         for at_once in {*self.options.at_once, SEATS}:
             for seat in range(min(at_once, SEATS)):
                 needs[seat] += (self.options.rounds + 1) * EACH.get(at_once, 4)
@@ -189,7 +188,7 @@ async def history(bench: Bench) -> None:
 
 
 async def _everybody_once(askers: Sequence[Open], times: Times) -> None:
-    await asyncio.gather(*(ask_product(*asker, times) for asker in askers))
+    await asyncio.gather(*(ask_product(socket, door, times) for socket, door in askers))
 
 
 async def _timed(one: Contestant, askers: Sequence[Open]) -> tuple[float, Times]:
@@ -240,14 +239,14 @@ async def memory(bench: Bench) -> None:
 
 async def measure(bench: Bench) -> None:
     options = bench.options
-    everything = not (options.streamed or options.history or options.memory)
-    if everything or options.only:
+    one_part = options.streamed or options.history or options.memory
+    if not one_part:
         await speed(bench)
-    if (everything and not options.only) or options.streamed:
+    if options.streamed or not (one_part or options.only):
         await speed(bench, model=SLOW, stream=True)
-    if (everything and not options.only) or options.history:
+    if options.history or not (one_part or options.only):
         await history(bench)
-    if (everything and not options.only) or options.memory:
+    if options.memory or not (one_part or options.only):
         await memory(bench)
 
 
