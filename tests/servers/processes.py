@@ -53,6 +53,7 @@ class Process:
         self.user = user
         self._popen: subprocess.Popen[bytes] | None = None
         self._log_began = 0
+        self._gone = False
 
     @property
     def pid(self) -> int:
@@ -77,6 +78,7 @@ class Process:
         """Start, and return when ``ready`` says so; fail with the log otherwise."""
         with self.log.open("ab") as sink:
             self._log_began = sink.tell()
+            self._gone = False
             # A group of its own, so that what it starts ends with it.
             self._popen = subprocess.Popen(
                 self.command,
@@ -107,8 +109,10 @@ class Process:
         self._end(signal.SIGKILL)
 
     def _end(self, number: signal.Signals) -> None:
-        if self._popen is None:
+        # Once ended, the group's number may be somebody else's.
+        if self._popen is None or self._gone:
             return
+        self._gone = True
         try:
             os.killpg(self._popen.pid, number)
             self._popen.wait(STOP_SECONDS)
