@@ -298,6 +298,8 @@ def _answer(
     if stop.reason is StopReason.AWAITING_APPROVAL:
         # The card tells what would be done; "I cannot do that myself" is untrue of it.
         slots = tuple(slot for slot in slots if slot.need not in _ON_THE_CARD)
+        # Of an order that nobody named it has to be said which one the card is about.
+        slots = slots or outcomes.how_it_stands(state, rules)
     if stop.reason in _TELLS_ONLY_FINDINGS:
         slots = tuple(slot for slot in slots if slot.state is not SlotState.OPEN)
     found = outcomes.told_by_code(slots, state)

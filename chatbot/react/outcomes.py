@@ -73,6 +73,22 @@ def slots_so_far(state: RunState, rules: Rules) -> tuple[Slot, ...]:
     )
 
 
+def how_it_stands(state: RunState, rules: Rules) -> tuple[Slot, ...]:
+    """The status of the orders that were looked at, whatever was asked."""
+    question = replace(known.question_of(state), needs=(Need.ORDER_STATUS,), asks=())
+    looked_at = [one.tool for one in known.observations(state)]
+    if "get_order" not in looked_at:
+        return ()
+    return question_slots(
+        question=question,
+        observations=[
+            one for one in known.observations(state) if one.tool != "list_my_orders"
+        ],
+        proofs=rules.proofs,
+        background=state.background,
+    )
+
+
 def _as_a_whole(question: Question) -> Question:
     """Whoever names an order and asks nothing asks how it stands."""
     if question.needs == (Need.NONE,) and known.numbers_in(question):

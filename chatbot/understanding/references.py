@@ -132,6 +132,11 @@ _NEWEST = re.compile(
 )
 
 
+def points_at_newest(text: str) -> bool:
+    """Whether "my last order" is meant; "last week" is a time and no order."""
+    return bool(_NEWEST.search(text[:_LONGEST]))
+
+
 def points_elsewhere(text: str) -> bool:
     """Whether another order is meant than the one spoken of."""
     return bool(_OTHER.search(text[:_LONGEST]))

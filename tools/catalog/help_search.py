@@ -28,6 +28,8 @@ _K1, _B = 1.2, 0.75
 _TITLE, _KEYWORDS = 4, 3
 # The part of a question, by the weight of its terms, that an article must hold.
 _MIN_SHARE = 0.5
+# A single English word opens an article only if it is at least so rare.
+_MIN_WEIGHT = 1.2
 # A phrase of the author's is worth so many times its terms.
 _PHRASE = 2.0
 # A further hit with less than this part of the best score is another subject.
@@ -59,6 +61,13 @@ class _Index:
     weights: Mapping[str, float]
     mean_length: float
 
+    def tells_apart(self, phrase: str, language: str) -> bool:
+        """Whether a phrase may open an article by itself: "ship" is in every second."""
+        terms = terms_of(phrase)
+        if language == "zh" or len(terms) != 1:
+            return True
+        return self.weight(terms[0]) >= _MIN_WEIGHT
+
     def weight(self, term: str) -> float:
         """Of a term that no article has: it counts against every article."""
         return self.weights.get(term, 0.7 * math.log(1 + len(self.entries)))
@@ -79,7 +88,11 @@ def best_articles(query: str, language: str) -> Sequence[Hit]:
     total = sum(index.weight(term) for term in wanted)
     scored = []
     for place, entry in enumerate(index.entries):
-        phrases = [phrase for phrase in entry.phrases if phrase in spoken]
+        phrases = [
+            phrase
+            for phrase in entry.phrases
+            if phrase in spoken and index.tells_apart(phrase, language)
+        ]
         held = sum(index.weight(term) for term in wanted if term in entry.terms)
         if phrases or (total and held / total >= _MIN_SHARE):
             scored.append((_score(wanted, entry, index, phrases), -place))

@@ -53,7 +53,8 @@ def stem(word: str) -> str:
         return word
     cut = _SUFFIX.sub("", word)
     cut = re.sub(r"(.)\1$", r"\1", cut) if len(cut) > 3 else word
-    return cut.removesuffix("e")
+    # "Code" is not to meet "COD".
+    return cut.removesuffix("e") if len(cut) > 4 else cut
 
 
 def is_chinese(text: str) -> bool:

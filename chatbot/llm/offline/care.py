@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -28,6 +29,13 @@ _LATE = frozenset({Topic.LATE, Topic.NOT_RECEIVED})
 # Where something else than a parcel on its way is late.
 _OF_THEIR_OWN = frozenset({Topic.DELIVERED_NOT_RECEIVED, Topic.REFUND_LATE}) | (
     _WITH_GOODS | {Topic.PAID_NO_ORDER}
+)
+# So many characters are more than a greeting.
+_LONG = {"zh": 10, "en": 30}
+_ASKS = re.compile(
+    r"[?？吗么呢]|怎么|什么|多少|如何|能不能|可不可以"
+    r"|\b(?:how|what|which|when|where|why|can i|do you|is there|are there)\b",
+    re.IGNORECASE,
 )
 # The help centre calls a parcel stuck after so long without a scan.
 _STUCK = timedelta(hours=72)
@@ -104,10 +112,21 @@ def _delay_of(tracked: Observation) -> str | None:
     return "waiting"
 
 
+def asks_something(question: Question) -> bool:
+    """Whether a message of no known need asks what an article may answer."""
+    if question.needs != (Need.NONE,) or question.out_of_scope or question.fragment:
+        return False
+    if question.topics - {Topic.GREETING, Topic.THANKS}:
+        return False
+    return len(question.text) >= _LONG[question.language] and bool(
+        _ASKS.search(question.text)
+    )
+
+
 def reads_help(question: Question) -> bool:
     """Whether a rule of the shop belongs into the answer, whatever the order says."""
     needs = frozenset(question.needs)
-    return bool(
+    return asks_something(question) or bool(
         needs & {Need.POLICY, Need.INVOICE, Need.RETURN}
         or question.topics
         & (TROUBLE | {Topic.REFUND_REQUEST, Topic.EXCHANGE, Topic.REFUND_LATE})

@@ -209,12 +209,18 @@ class _Writer:
             self.page.say(sentence)
         if changes.were_looked_at(self.seen, self.target) or self.topics & TROUBLE:
             return
+        if self.target.orders and not self._found_one():
+            return
         wishes = self.needs | self.topics
         if Topic.EXCHANGE in wishes or Topic.REFUND_REQUEST in wishes:
             wishes = wishes - {Need.RETURN}
         for wish, sentence in self.say.cannot.items():
             if wish in wishes:
                 self.page.say(sentence)
+
+    def _found_one(self) -> bool:
+        found = (self.seen.get("get_order", order) for order in self.target.orders)
+        return any(one and one.status is ObservationStatus.OK for one in found)
 
     def _offer(self) -> None:
         if self.seen.failed:

@@ -103,11 +103,17 @@ def _offered(turns: Sequence[Turn]) -> bool:
 def _understood(question: Question) -> bool:
     return bool(
         question.needs != (Need.NONE,)
-        or question.out_of_scope
+        or (question.out_of_scope and not _is_a_mumble(question))
         or question.topics
         or question.order_numbers
         or question.tracking_numbers
     )
+
+
+def _is_a_mumble(question: Question) -> bool:
+    """Whether a message is too short to be of any subject ("uhm well")."""
+    words = re.findall(r"[A-Za-z]+|[\u4e00-\u9fff]{1,2}", question.text)
+    return len(words) <= 2 and not re.search("[?？]", question.text)
 
 
 def _missed_before(state: RunState) -> bool:
@@ -124,11 +130,13 @@ def _small_talk(state: RunState, question: Question) -> Proposal | None:
     say = phrases_for(question.language)
     if question.order_numbers or question.tracking_numbers:
         return None
-    if question.out_of_scope:
+    if question.out_of_scope and not _is_a_mumble(question):
         return FinalAnswer(say.out_of_scope)
     if question.bare_numbers:
         return None
     if question.topics & (_TRACKED_TOPICS | _HELP_TOPICS | _ORDER_TOPICS):
+        return None
+    if care.asks_something(question):
         return None
     for topic, words in (
         (Topic.CAPABILITIES, say.capabilities),

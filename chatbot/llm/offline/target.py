@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from chatbot.react.types import RunState
 from chatbot.understanding.needs import Need, Question, Topic
 from chatbot.understanding.references import (
     find_numbers,
+    points_at_newest,
     points_elsewhere,
     resolve_orders,
 )
@@ -48,11 +48,8 @@ _LISTS = frozenset({Topic.MY_ORDERS, Topic.PAID_NO_ORDER})
 _OPEN = frozenset({"unpaid", "paid", "packed", "shipped", "returning"})
 _MONEY_BACK = frozenset({"returning", "returned", "refunded", "cancelled"})
 _CHANGEABLE = frozenset({"unpaid", "paid", "packed"})
+_PAID_FOR = frozenset({"paid", "packed", "shipped", "delivered"})
 _ARRIVED = frozenset({"shipped", "delivered"})
-_NEWEST = re.compile(
-    r"最近|最新|最后一|上一单|上一个订单|\b(?:last|latest|newest|most recent)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ def find_target(state: RunState, seen: Seen) -> Target:
         return _from_list(question, seen, state)
     if not _needs_an_order(question):
         return Target(orders=_before(state) if question.refers_back else ())
-    if _NEWEST.search(question.text) or points_elsewhere(question.text):
+    if points_at_newest(question.text) or points_elsewhere(question.text):
         return _from_list(question, seen, state)
     if carried := _before(state):
         return Target(orders=carried)
@@ -131,7 +128,7 @@ def _from_list(question: Question, seen: Seen, state: RunState) -> Target:
             return Target(orders=fitting, must_list=True)
     if not numbers:
         return Target(must_list=True)
-    if _NEWEST.search(question.text):
+    if points_at_newest(question.text):
         return Target(orders=(numbers[0],), must_list=True, chosen=True, newest=True)
     if points_elsewhere(question.text):
         mentioned = {canonical_number(number) for number in _before(state)}
@@ -158,6 +155,8 @@ def _fitting(question: Question) -> frozenset[str]:
         return _ARRIVED
     if needs & {Need.CANCEL, Need.CHANGE_ADDRESS}:
         return _CHANGEABLE
+    if Topic.REFUND_REQUEST in question.topics or Need.RETURN in needs:
+        return _PAID_FOR
     if Need.REFUND_STATUS in needs:
         # Whoever wants money back for what never came does not mean a refund of old.
         return _CHANGEABLE if Need.SHIPPED in needs else _MONEY_BACK
