@@ -102,7 +102,11 @@ def _stops(turn: TurnPlayed) -> Iterable[str]:
         return expected
     # What was needed is missing, or only what is told beside it; that it is admitted is
     # looked at in the words.
-    return expected | {StopReason.TOOL_FAILED}
+    known = {StopReason.TOOL_FAILED}
+    if turn.failed_tool == "list_my_orders":
+        # A rule can be told though nobody knows of which order.
+        known.add(StopReason.ANSWERED)
+    return expected | known
 
 
 # ---- what an answer has to tell

@@ -13,6 +13,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from math import comb
@@ -60,7 +61,8 @@ def run(options: Mapping[str, Any]) -> int:
         sys.stderr.write("nothing to play\n")
         return 2
     with scratch_database():
-        call_command("bootstrap", quiet=True, stdout=StringIO())
+        with redirect_stdout(StringIO()):
+            call_command("bootstrap", quiet=True)
         graded = asyncio.run(
             play_all(
                 cases,

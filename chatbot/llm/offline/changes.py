@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from chatbot.llm.offline import care
-from chatbot.llm.offline.seen import Seen, text
+from chatbot.llm.offline.seen import NO_ANSWER, Seen, text
 from chatbot.llm.offline.target import Target
 from chatbot.react.change_words import reason_words
 from chatbot.understanding.needs import Language, Need, Question, Topic
@@ -36,6 +36,11 @@ _TAKES_BACK = re.compile(
     r"(?:cancel|return|change|exchange)\b|\bkeep (?:it|the order)\b",
     re.IGNORECASE,
 )
+_NEEDS: Mapping[str, Need] = {
+    ActionKind.CANCEL_ORDER: Need.CANCEL,
+    ActionKind.CHANGE_ADDRESS: Need.CHANGE_ADDRESS,
+    ActionKind.REQUEST_REFUND: Need.REFUND_STATUS,
+}
 _NOTE: Mapping[Language, str] = {
     "en": "the customer wishes for a change: see whether it is possible",
     "zh": "客户希望办理：先核对能否办理",
@@ -73,7 +78,7 @@ def wanted(
     """
     if len(target.orders) != 1 or Need.POLICY in question.needs:
         return
-    if _TAKES_BACK.search(said):
+    if takes_back(said):
         return
     if question.topics & care.TROUBLE and not _SAYS_SO.search(said):
         return
@@ -100,6 +105,25 @@ def refusals(seen: Seen, target: Target, language: Language) -> Iterator[str]:
                 code = text(found.fields, "reason") or ""
                 why = reason_words(code, language)
                 yield sentence.format(order=order, why=why)
+
+
+def takes_back(said: str) -> bool:
+    """Whether a wish for a change is taken back ("do not cancel it")."""
+    return bool(_TAKES_BACK.search(said))
+
+
+def need_of(kind: str) -> Need:
+    """What a look whether a change is possible was to find out."""
+    return _NEEDS.get(kind, Need.RETURN)
+
+
+def not_known(seen: Seen, target: Target) -> Iterator[tuple[Need, Observation, str]]:
+    """The looks whether a change is possible that brought no answer."""
+    for order in target.orders:
+        for kind in _NOT_POSSIBLE["en"]:
+            found = seen.get(kind.value, order)
+            if found is not None and found.status in NO_ANSWER:
+                yield need_of(kind.value), found, order
 
 
 def were_looked_at(seen: Seen, target: Target) -> bool:

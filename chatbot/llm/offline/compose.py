@@ -5,7 +5,14 @@ from __future__ import annotations
 from chatbot.llm.offline import changes
 from chatbot.llm.offline.care import TROUBLE, WAITED, is_on_its_way
 from chatbot.llm.offline.phrases import Phrases, phrases_for
-from chatbot.llm.offline.seen import Seen, has_article, rows, text, tracking_ids
+from chatbot.llm.offline.seen import (
+    NO_ANSWER,
+    Seen,
+    has_article,
+    rows,
+    text,
+    tracking_ids,
+)
 from chatbot.llm.offline.target import Target
 from chatbot.react import state as known
 from chatbot.react.records import OrderRecord
@@ -199,6 +206,10 @@ class _Writer:
     def _options(self) -> None:
         for order in self.target.orders:
             checked = self.seen.get("check_action", order)
+            if checked and checked.status in NO_ANSWER:
+                action = checked.arguments.get("action")
+                need = changes.need_of(str(action))
+                self.page.failed(need, checked, order=order)
             if checked and checked.fields.get("eligible") is True:
                 action = text(checked.fields, "kind") or ""
                 self.page.say(self.page.words.option(action, order))
@@ -207,6 +218,10 @@ class _Writer:
         language = self.question.language
         for sentence in changes.refusals(self.seen, self.target, language):
             self.page.say(sentence)
+        for need, failed, order in changes.not_known(self.seen, self.target):
+            self.page.failed(need, failed, order=order)
+        if changes.takes_back(self.question.text):
+            return
         if changes.were_looked_at(self.seen, self.target) or self.topics & TROUBLE:
             return
         if self.target.orders and not self._found_one():

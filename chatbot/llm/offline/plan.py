@@ -113,7 +113,7 @@ def _understood(question: Question) -> bool:
 def _is_a_mumble(question: Question) -> bool:
     """Whether a message is too short to be of any subject ("uhm well")."""
     words = re.findall(r"[A-Za-z]+|[\u4e00-\u9fff]{1,2}", question.text)
-    return len(words) <= 2 and not re.search("[?？]", question.text)
+    return len(set(words)) <= 2 and not re.search("[?？]", question.text)
 
 
 def _missed_before(state: RunState) -> bool:

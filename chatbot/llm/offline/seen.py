@@ -70,12 +70,13 @@ class Seen:
 
     @property
     def help(self) -> Observation | None:
-        """The search that found an article, else the last one."""
+        """The search that found an article, else one that failed, else the last."""
         searches = [
             one for (tool, _), one in self.by_call.items() if tool == "search_help"
         ]
         last = searches[-1] if searches else None
-        return next((one for one in searches if has_article(one)), last)
+        failed = next((one for one in searches if one.status in NO_ANSWER), last)
+        return next((one for one in searches if has_article(one)), failed)
 
 
 def has_article(search: Observation) -> bool:

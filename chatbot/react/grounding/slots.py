@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from chatbot.react.facts import Fact, canonical
 from chatbot.react.grounding.evidence import Evidence, Subject
 from chatbot.react.types import Background, Proof, Slot, SlotState
 from chatbot.understanding.needs import Need, Question
 from chatbot.understanding.references import points_elsewhere, resolve_orders
-from tools.contracts import Json, Observation, ObservationStatus, canonical_number
+from tools.contracts import (
+    ActionKind,
+    Json,
+    Observation,
+    ObservationStatus,
+    canonical_number,
+)
 
 # Needs that are not about one order: the help centre answers them.
 _GENERAL = frozenset({Need.POLICY, Need.INVOICE})
 # Needs that each parcel of an order answers for itself.
 _BY_PARCEL = frozenset({Need.LOCATION, Need.ETA})
+# The changes that a need is a wish for, by their tools.
+_CHANGES: Mapping[Need, tuple[ActionKind, ...]] = {
+    Need.CANCEL: (ActionKind.CANCEL_ORDER,),
+    Need.CHANGE_ADDRESS: (ActionKind.CHANGE_ADDRESS,),
+    Need.RETURN: (ActionKind.RETURN_ITEMS, ActionKind.EXCHANGE_ITEMS),
+}
+_NO_ANSWER = frozenset(
+    {
+        ObservationStatus.TIMEOUT,
+        ObservationStatus.UNAVAILABLE,
+        ObservationStatus.BAD_RESULT,
+    }
+)
 _MAX_PARCELS = 4
 _MAX_LISTED = 8
 _INDEX = re.compile(r"\[\d+\]")
@@ -79,7 +98,7 @@ def subjects_of(
             *(one for one in tracking if one.order not in covered or not one.order),
         )
     looked_at = _looked_at(evidence)
-    if looked_at and points_elsewhere(question.text):
+    if points_elsewhere(question.text):
         return looked_at
     own = [evidence.spelling[key] for key in evidence.orders]
     meant = tuple(
@@ -133,7 +152,9 @@ def _general_slot(need: Need, evidence: Evidence, proofs: Sequence[Proof]) -> Sl
     for fact in evidence.facts:
         if _proves(need, fact, proofs):
             return _filled(need, None, None, (fact,), evidence)
-    return _unfilled(need, None, None, asked)
+    # One search without an answer, and "no article" is not known.
+    failed = [one for one in asked if one.status is not ObservationStatus.OK]
+    return _unfilled(need, None, None, failed or asked)
 
 
 def _order_slots(
@@ -164,6 +185,17 @@ def _order_slots(
             yield _slot(need, subject, evidence, proofs)
 
 
+def _change_not_known(
+    need: Need, subject: Subject, evidence: Evidence
+) -> Observation | None:
+    """The look whether a change is possible that brought no answer, if there is one."""
+    for kind in _CHANGES.get(need, ()):
+        for one in evidence.calls(kind, "order_id", subject.order or ""):
+            if one.status in _NO_ANSWER:
+                return one
+    return None
+
+
 def _searched(evidence: Evidence) -> bool:
     return any(one.tool == "search_help" for one in evidence.observations)
 
@@ -171,6 +203,8 @@ def _searched(evidence: Evidence) -> bool:
 def _slot(
     need: Need, subject: Subject, evidence: Evidence, proofs: Sequence[Proof]
 ) -> Slot:
+    if (failed := _change_not_known(need, subject, evidence)) is not None:
+        return _unfilled(need, subject, None, [failed], evidence)
     facts = evidence.about(subject)
     for proof in (one for one in proofs if one.need is need):
         proved = tuple(fact for fact in facts if _proves(need, fact, (proof,)))
