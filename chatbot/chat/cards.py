@@ -113,7 +113,10 @@ def _tell_refusal(
     answer.extras = {**answer.extras, **told}
     answer.save(update_fields=["text", "extras"])
     step.body = {**step.body, **told, "answer": answer.text, "request": None}
-    step.save(update_fields=["body"])
+    # Steps are written many at a time, and so without their ids: the log names them.
+    Step.objects.filter(conversation=claim.conversation_id, seq=step.seq).update(
+        body=step.body
+    )
     Run.objects.filter(pk=claim.run_id).update(
         stop_reason=reason, hand_over=ending.hand_over
     )

@@ -9,6 +9,9 @@ from django.conf import settings
 from chatbot.asgi import sockets
 from chatbot.origins import SameOrigin
 
+# A refusal lets old connections go, also those that earlier tests have opened.
+pytestmark = pytest.mark.django_db
+
 HOST = "127.0.0.1:8123"
 
 
