@@ -65,20 +65,26 @@ def unsupported_facts(played: DialoguePlayed) -> list[str]:
 def _of_turn(turn: TurnPlayed, played: DialoguePlayed) -> Iterator[str]:
     case = turn.case
     yield from _of_any_answer(turn)
+    untold = list(_untold(turn, ZoneInfo(played.time_zone)))
     if turn.failed_tool:
-        if not _HONEST.search(turn.answer) and turn.stop != StopReason.HANDED_OVER:
+        # Unless everything is known from elsewhere.
+        admitted = _HONEST.search(turn.answer) or turn.stop == StopReason.HANDED_OVER
+        if untold and not admitted:
             yield f"hides that {turn.failed_tool} failed"
         return
     if case.tools is not None and calls(turn.observations) != case.tools:
         yield f"called {list(calls(turn.observations))}"
     if case.options is not None and turn.options != case.options:
         yield f"offers {list(turn.options)}"
-    zone = ZoneInfo(played.time_zone)
-    for wanted in case.tell:
-        if not any(
-            text in turn.answer for text in _texts(wanted, turn, zone, case.language)
-        ):
-            yield f"does not tell {wanted!r}"
+    for wanted in untold:
+        yield f"does not tell {wanted!r}"
+
+
+def _untold(turn: TurnPlayed, zone: tzinfo) -> Iterator[str]:
+    for wanted in turn.case.tell:
+        texts = list(_texts(wanted, turn, zone, turn.case.language))
+        if not any(text in turn.answer for text in texts):
+            yield wanted
 
 
 def _of_any_answer(turn: TurnPlayed) -> Iterator[str]:

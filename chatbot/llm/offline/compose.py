@@ -120,8 +120,7 @@ class _Writer:
             return
         needs = frozenset(self.question.needs_of(order))
         if found.status is not ObservationStatus.OK:
-            asked = (need for need in _ABOUT_AN_ORDER if need in needs)
-            self.page.failed(next(asked, Need.ORDER_STATUS), found, order=order)
+            self._order_not_read(order, found, needs)
             return
         record = self.page.record(order)
         self.page.say(self.page.words.order(record, self.page.now), found.id)
@@ -131,6 +130,21 @@ class _Writer:
             self._not_shipped(record, needs)
         if refund := self.seen.get("get_refund", order):
             self._refunds(record, refund)
+
+    def _order_not_read(
+        self, order: str, found: Observation, needs: frozenset[Need]
+    ) -> None:
+        """Admit it; what the list of orders says of this one is known all the same."""
+        asked = [need for need in _ABOUT_AN_ORDER if need in needs]
+        record = self.page.record(order)
+        if record.status and self.seen.listed:
+            sentence = self.page.words.order(record, self.page.now)
+            self.page.say(sentence, self.seen.listed.id)
+            asked = [need for need in asked if need is not Need.ORDER_STATUS]
+            if not asked:
+                return
+        need = asked[0] if asked else Need.ORDER_STATUS
+        self.page.failed(need, found, order=order)
 
     def _not_shipped(self, record: OrderRecord, needs: frozenset[Need]) -> None:
         if self.topics & WAITED and record.status != "unpaid":
