@@ -8,14 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chatbot.evals.cases_format import NotSupported
 from chatbot.react.types import StopReason as Why
 from tools.actions.states import RequestState as State
 from tools.contracts import ActionKind, Role
-
-
-class NotSupported(Exception):
-    """A case needs something that is not there; the message says what."""
-
 
 # ---- who there is
 
@@ -279,7 +275,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "conversation": ("conversation", "conversation"),
     "transcript": ("transcript", "conversation"),
     "trace": ("admin:chat_run_change", "run"),
-    "approvals": ("admin:tools_actionrequest_changelist", ""),
+    "approvals": ("admin:workflow_changerequest_changelist", ""),
     "order": ("admin:store_order_change", "order"),
     "deadletters": ("admin:workflow_delivery_changelist", ""),
     "alerts": ("admin:workflow_alert_changelist", ""),
@@ -302,54 +298,3 @@ def frame(text: str) -> str:
     for pattern, word in _FRAME_WORDS:
         text = pattern.sub(word, text)
     return text
-
-
-# ---- faults
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What the shop does with a change: ``kind`` is "status" (nothing is done), "drop"
-    (done, and the reply is lost) or "delay"; ``times`` None: for ever."""
-
-    kind: str
-    times: int | None = None
-    seconds: float = 0
-
-
-_TIMES = {
-    "once": 1,
-    "twice": 2,
-    "one time": 1,
-    **{
-        f"{word} times": number
-        for number, word in enumerate(("two", "three", "four", "five", "six"), start=2)
-    },
-}
-_FAULTS = (
-    (re.compile(r"order service (?:answers|replies) 5\d\d\b"), "status"),
-    (re.compile(r"order service commits,? (?:and |then )+drops the reply"), "drop"),
-    (re.compile(r"order service times out"), "drop"),
-)
-# The harness itself does these when the step comes.
-_BY_STEP = re.compile(r"worker SIGKILL|SIGKILL of the worker")
-
-
-def fault(text: str) -> Fault | None:
-    """What breaks while a case is played; None where a step of its own breaks it."""
-    if not text or _BY_STEP.search(text):
-        return None
-    for pattern, name in _FAULTS:
-        if pattern.search(text):
-            return Fault(name, _times(text))
-    raise NotSupported(f"the fault {text!r}")
-
-
-def _times(text: str) -> int | None:
-    for words, number in _TIMES.items():
-        if re.search(rf"\b{words}\b", text):
-            return number
-    counted = re.search(r"\b(\d+) times\b", text)
-    if counted:
-        return int(counted[1])
-    return None if "for ever" in text or "forever" in text else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -104,15 +105,37 @@ class Visitor:
     def __init__(self, name: str, url: str, number: int) -> None:
         self.name = name
         self.url = url
-        self.address = f"127.0.0.{number + 2}"
+        # Only Linux has the whole of 127.0.0.0/8.
+        address = f"127.0.0.{number + 2}" if sys.platform == "linux" else ""
+        self.address = (address, 0) if address else None
         self.sockets: list[Socket] = []
         self.responses: list[Response] = []
         client = Client()
         client.force_login(User.objects.get(username=name))
         self.session = client.cookies[settings.SESSION_COOKIE_NAME].value
         self.conversation = ""
+        # How many words on a message, by its client id, came before it was sent again.
+        self.forgotten: dict[str, int] = {}
 
     # ---- sockets
+
+    @property
+    def is_connected(self) -> bool:
+        return bool(self.sockets) and self.sockets[-1].is_open
+
+    @property
+    def was_sent_away(self) -> bool:
+        """Whether the server closed the page's socket for good."""
+        return (
+            bool(self.sockets)
+            and not self.sockets[-1].is_open
+            and self.sockets[-1].code not in _COME_BACK
+        )
+
+    def forget(self, client_id: str) -> None:
+        told = self.frames("message.accepted", "error")
+        own = [one for one in told if one.get("client_id") == client_id]
+        self.forgotten[client_id] = len(own)
 
     @property
     def socket(self) -> Socket:
@@ -146,7 +169,7 @@ class Visitor:
                 proxy=None,
                 max_size=2**24,
                 open_timeout=20,
-                source_address=(self.address, 0),
+                source_address=self.address,
             )
         except InvalidStatus as refused:
             status = refused.response.status_code

@@ -16,6 +16,11 @@ from typing import Any, TypeAlias
 
 Step: TypeAlias = Mapping[str, Any]
 
+
+class NotSupported(Exception):
+    """A case needs something that is not there; the message says what."""
+
+
 # What a step is named by; its other keys belong to it.
 STEPS = frozenset(
     {

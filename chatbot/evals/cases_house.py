@@ -20,7 +20,8 @@ from django.conf import settings
 from django.db import connection, connections
 
 from chatbot.assistant.wiring import instructions
-from chatbot.evals.cases_adapter import Fault, NotSupported
+from chatbot.evals.cases_faults import Fault
+from chatbot.evals.cases_format import NotSupported
 from chatbot.evals.cases_world import MODEL_KEY, SYSTEM_PROMPT_CANARY
 from tools.database import close_threads
 
@@ -151,7 +152,7 @@ class House:
         if with_worker and settings.REDIS_URL:
             self.env["RUN_IN"] = "worker"
             celery = [python, "-m", "celery", "-A", "chatbot", "worker"]
-            options = ["--pool", "threads", "--concurrency", "2", "--loglevel", "INFO"]
+            options = ["--concurrency", "1", "--loglevel", "INFO"]
             self.worker = Process("worker", [*celery, *options], self)
 
     @property

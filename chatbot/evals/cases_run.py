@@ -23,12 +23,15 @@ from django.conf import settings
 from redis import Redis, RedisError
 
 from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_adapter import NotSupported
-from chatbot.evals.cases_atoms import MEASURES, Evidence, judge
+from chatbot.evals.cases_atoms import judge
 from chatbot.evals.cases_browser import Eyes
-from chatbot.evals.cases_format import Case, kind_of, read_cases
+from chatbot.evals.cases_evidence import Evidence
+from chatbot.evals.cases_faults import read_fault
+from chatbot.evals.cases_format import Case, NotSupported, kind_of, read_cases
 from chatbot.evals.cases_house import House, case_database
-from chatbot.evals.cases_play import Script, Stage
+from chatbot.evals.cases_measures import MEASURES
+from chatbot.evals.cases_play import Stage
+from chatbot.evals.cases_script import Script
 from chatbot.evals.cases_world import plant, world_of
 from chatbot.evals.model_server import model_server_thread
 from chatbot.evals.scratch import scratch_database
@@ -130,7 +133,7 @@ def play(case: Case, number: int, eyes: Eyes) -> Verdict:
     verdict = Verdict(case.id)
     try:
         world = world_of(case)
-        fault = adapter.fault(case.fault)
+        fault = read_fault(case.fault)
         refuse_unknown(case)
     except NotSupported as missing:
         verdict.missing.append(str(missing))

@@ -17,8 +17,8 @@ from django.utils import timezone
 from chatbot.chat import services
 from chatbot.chat.models import Account, Conversation
 from chatbot.chat.roles import make_groups
-from chatbot.evals.cases_adapter import PEOPLE, NotSupported, Person
-from chatbot.evals.cases_format import Case
+from chatbot.evals.cases_adapter import PEOPLE, Person
+from chatbot.evals.cases_format import Case, NotSupported
 from tools.contracts import ActionKind, Approver, Role
 from tools.models import ActionPolicy
 

@@ -12,6 +12,8 @@ from django.test.utils import setup_databases, teardown_databases
 
 from tools.database import close_threads
 
+_PATIENT = " -c statement_timeout=120000"
+
 
 @contextmanager
 def scratch_database() -> Iterator[None]:
@@ -25,6 +27,9 @@ def scratch_database() -> Iterator[None]:
             if connection.vendor == "sqlite":
                 name = str(Path(folder) / f"{alias}.sqlite3")
                 connection.settings_dict["TEST"]["NAME"] = name
+            else:
+                # A whole database is made, copied and dropped: no statement of a page.
+                connection.settings_dict["OPTIONS"]["options"] += _PATIENT
         close_threads()
         made = setup_databases(verbosity=0, interactive=False, serialized_aliases=())
         try:
