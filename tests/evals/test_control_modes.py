@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
+from chatbot.evals.cases_house import case_database
+from chatbot.evals.cases_world import BASE, conversation_of, photograph, plant
+from chatbot.evals.control_modes.doors import Doors
+from chatbot.evals.control_modes.execute import DurableExecutor, Ended, Waiting
 from chatbot.evals.control_modes.journal import Journal
 from chatbot.evals.control_modes.models import (
     CANCEL,
+    DONE,
     HASTY_PLAN,
     ORDER,
     PATIENT_PLAN,
+    TASKS,
 )
 from chatbot.evals.control_modes.plan import read_plan
 from chatbot.evals.control_modes.plan_check import Bounds, Word, check_plan
 from chatbot.evals.control_modes.trace import Trace, side_by_side, summary
+from chatbot.workflow import services
 from tools.catalog import CATALOG
-from tools.contracts import canonical_number
+from tools.contracts import Actor, Role, canonical_number
+from tools.database import in_database
 
 SHOWN = ("get_order", "track_shipment", "cancel_order", "request_refund")
 BOUNDS = Bounds(
@@ -130,6 +141,78 @@ def test_a_plan_goes_on_from_what_its_journal_holds(tmp_path: Path) -> None:
     read = Journal(tmp_path / "plan")
     assert read.plan() == plan
     assert read.results()["wait"] == {"step": "wait", "request": "r-1"}
+
+
+# ---- the executor
+
+
+@pytest.fixture
+def doors(transactional_db: None, tmp_path: Path) -> Iterator[Doors]:
+    """Alice's, in a copy of the tests' database that is thrown away."""
+    with case_database(90):
+        plant(BASE, tmp_path)
+        yield Doors(
+            Actor(Role.CUSTOMER, "C-ALICE"),
+            conversation_of("alice").pk,
+            (TASKS["en"],),
+            "en",
+        )
+
+
+def effects() -> int:
+    return len(photograph()["effects"])
+
+
+def test_an_await_suspends_until_people_have_decided(
+    doors: Doors, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "plan")
+    plan, _ = read_plan(PATIENT_PLAN)
+    assert plan is not None
+    journal.begin(plan)
+
+    async def go_on() -> Waiting | Ended:
+        # A new executor each time, as after a crash.
+        return await DurableExecutor(journal, doors, Trace("test")).go_on()
+
+    async def play() -> None:
+        first, again = await go_on(), await go_on()
+        assert isinstance(first, Waiting)
+        assert again == first, "one request, however often it is begun again"
+        await doors.people_agree(first.request, approver="wang")
+        assert await doors.let_events_run(first.request) == "succeeded"
+        end = await go_on()
+        assert end == Ended("answered", DONE["en"])
+        # Begun again at its end, or with its last lines lost, it does nothing twice.
+        await go_on()
+        lines = journal.path.read_text("utf-8").splitlines(keepends=True)
+        journal.path.write_text("".join(lines[:3]), "utf-8")
+        assert await go_on() == end
+        assert (await doors.attempts(), doors.unapproved) == (1, 0)
+
+    asyncio.run(play())
+    assert effects() == 1
+
+
+def test_a_plan_whose_approval_is_withheld_ends_without_the_deed(
+    doors: Doors, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "plan")
+    plan, _ = read_plan(PATIENT_PLAN)
+    assert plan is not None
+    journal.begin(plan)
+
+    async def play() -> None:
+        waiting = await DurableExecutor(journal, doors, Trace("test")).go_on()
+        assert isinstance(waiting, Waiting)
+        await in_database(
+            services.withdraw, waiting.request, actor=doors.actor, now=timezone.now()
+        )
+        end = await DurableExecutor(journal, doors, Trace("test")).go_on()
+        assert end == Ended("withdrawn")
+
+    asyncio.run(play())
+    assert effects() == 0
 
 
 # ---- the figures
