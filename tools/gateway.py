@@ -328,14 +328,19 @@ def _found(request_id: UUID) -> ActionRequest:
 
 
 async def perform(
-    request_id: UUID, *, now: datetime, fault: FaultyShop | None = None
+    request_id: UUID,
+    *,
+    now: datetime,
+    tell: performing.Tell = performing.nobody,
+    fault: FaultyShop | None = None,
 ) -> ActionRequest:
     """Execute an approved request, one attempt further; see ``tools.actions``.
 
-    ``fault`` puts a bad line in between, for measuring.
+    ``tell`` hears of each move in its transaction. ``fault`` puts a bad line in
+    between, for measuring.
     """
     return await performing.perform(
-        request_id, shop=fault or changing_backend(), now=now
+        request_id, shop=fault or changing_backend(), now=now, tell=tell
     )
 
 
@@ -343,9 +348,13 @@ def faulty_shop(fault: Fault | None) -> FaultyShop:
     return FaultyShop(changing_backend(), fault)
 
 
-async def reconcile(request_id: UUID, *, now: datetime) -> ActionRequest:
+async def reconcile(
+    request_id: UUID, *, now: datetime, tell: performing.Tell = performing.nobody
+) -> ActionRequest:
     """Ask the shop what became of a request whose outcome is not known."""
-    return await performing.reconcile(request_id, shop=changing_backend(), now=now)
+    return await performing.reconcile(
+        request_id, shop=changing_backend(), now=now, tell=tell
+    )
 
 
 async def settle_refund(number: str, *, at: datetime) -> bool:

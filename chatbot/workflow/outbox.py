@@ -29,7 +29,7 @@ RETRY_WAITS = (1, 2, 4, 8, 16)
 MAX_CRASHES = 3
 # Renewed every second by the process that holds it; so this is how long a dead one's
 # deliveries wait.
-LEASE = timedelta(seconds=6)
+LEASE = timedelta(seconds=5)
 # Handlers that wait for an outside system at the same time, per process.
 MAX_AT_ONCE = 8
 

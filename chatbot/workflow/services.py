@@ -1,9 +1,8 @@
 """Changes that people agree to, step by step: each call is one transaction.
 
 A request moves by one conditional UPDATE (``tools.actions``). What follows from a move,
-the event, the audit entry and the alarm, is written with it; where the shop had to be
-asked in between it is written right after, and again by whoever sweeps next if the
-process died there: every one of them has a key.
+the event, the audit entry and the alarm, is written in the same transaction, and only
+once: each of them has a key.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -284,9 +284,8 @@ async def carry_out(
 
     ``fault`` puts a bad line between us and the shop, for measuring.
     """
-    request = await gateway.perform(request_id, now=now, fault=fault)
-    await in_database(announce, request, actor="workflow", now=now)
-    return request
+    tell = partial(announce, actor="workflow", now=now)
+    return await gateway.perform(request_id, now=now, tell=tell, fault=fault)
 
 
 def faulty_shop(fault: Fault | None) -> FaultyShop:
@@ -304,9 +303,9 @@ async def carry_out_due() -> None:
 async def look_up_unknown() -> None:
     """Ask the shop again about the outcomes that are not known; executes nothing."""
     now = timezone.now()
+    tell = partial(announce, actor="workflow", now=now)
     for request_id in await in_database(_unknown, since=now - LOOK_UP_FOR):
-        request = await gateway.reconcile(request_id, now=now)
-        await in_database(announce, request, actor="workflow", now=now)
+        await gateway.reconcile(request_id, now=now, tell=tell)
 
 
 def _unknown(*, since: datetime) -> list[UUID]:
@@ -479,6 +478,16 @@ _FACTS: Mapping[str, Sequence[str]] = {
 }
 
 
+def keys_of(request: ActionRequest) -> list[str]:
+    """Keys of the events that a request in this state must have brought."""
+    return [_key_of(name, request) for name in _FACTS.get(request.state, ())]
+
+
+def _key_of(name: str, request: ActionRequest) -> str:
+    key = f"{name}:{request.pk}"
+    return f"{key}:{getattr(request, _AGAIN[name])}" if name in _AGAIN else key
+
+
 @transaction.atomic
 def announce(
     request: ActionRequest,
@@ -492,9 +501,7 @@ def announce(
     An unknown outcome also raises an alert: it is a dead letter, and a person's.
     """
     for name in _FACTS.get(request.state, ()) if facts is None else facts:
-        key = f"{name}:{request.pk}"
-        if name in _AGAIN:
-            key = f"{key}:{getattr(request, _AGAIN[name])}"
+        key = _key_of(name, request)
         if Event.objects.filter(key=key).exists():
             continue
         ids = {"request": str(request.pk)}

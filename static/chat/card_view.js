@@ -141,7 +141,8 @@ function openFields(card, page, typed) {
   const { card: words } = page.wording.words;
   return list(card.fields).map((field) => {
     const id = `card-${card.request}-${field.name}`;
-    const name = words.field[field.name] ?? field.name;
+    const name =
+      words.field[`${card.kind}.${field.name}`] ?? words.field[field.name] ?? field.name;
     const options = { id, name: field.name, required: field.required };
     const value = typed[field.name] ?? field.value;
     if (field.many) {

@@ -11,6 +11,15 @@ const TOOL_ICONS = {
   track_shipment: "truck",
   get_refund: "refund",
   search_help: "help",
+  cancel_order: "order",
+  change_address: "pin",
+  change_profile_address: "pin",
+  change_payment: "refund",
+  change_items: "order",
+  return_items: "back",
+  exchange_items: "back",
+  request_refund: "refund",
+  check_action: "order",
 };
 const SIDE_ICONS = { refused: "block", sent_back: "back", note: "info" };
 

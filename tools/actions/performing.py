@@ -8,13 +8,20 @@ attempt whose outcome is not known is looked up before the next one. Attempts wa
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import DatabaseError, transaction
 from django.db.models import F, Q
+from django.utils import timezone
 
 from tools.actions.models import ActionRequest
 from tools.actions.requests import hash_of, move
@@ -24,9 +31,17 @@ from tools.contracts import ActionKind
 from tools.database import in_database
 from tools.errors import ToolError, ToolTimeout
 
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+# Hears of a request that has moved, or that was found ended already.
+Tell: TypeAlias = Callable[[ActionRequest], None]
+
 RETRY_WAITS = (1, 2, 4, 8, 16)
 MAX_CRASHES = 3
-LEASE = timedelta(seconds=30)
+# Renewed while the shop is asked; so this is how long a dead process's request waits.
+LEASE = timedelta(seconds=5)
+RENEW_EVERY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,37 +53,91 @@ class Turn:
     look_first: bool
 
 
+def nobody(request: ActionRequest) -> None:
+    """Tells nobody."""
+
+
 async def perform(
-    request_id: UUID, *, shop: ChangingBackend, now: datetime
+    request_id: UUID, *, shop: ChangingBackend, now: datetime, tell: Tell = nobody
 ) -> ActionRequest:
     """Take the request one attempt further; its row afterwards.
 
     Safe to call any number of times and from any number of processes: only one holds
     the lease. A request that is not due, not approved or already ended is returned
-    untouched.
+    untouched. ``tell`` hears of a move in the transaction that makes it.
     """
-    turn = await in_database(_claim, request_id, now=now)
+    turn = await in_database(_and_tell, tell, _claim, request_id, now=now)
     if not isinstance(turn, Turn):
         return turn
+    settle = partial(in_database, _and_tell, tell)
     request = turn.request
     try:
-        result = await shop.lookup(str(request.pk)) if turn.look_first else None
+        async with _held(request):
+            result = await _asked(turn, shop)
         if result is None:
-            if request.crashes >= MAX_CRASHES:
-                return await in_database(_leave_unknown, request, now=now)
-            async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
-                result = await shop.execute(
-                    request.customer_id,
-                    ActionKind(request.kind),
-                    request.arguments,
-                    key=str(request.pk),
-                )
+            return await settle(_leave_unknown, request, now=now)
     except TimeoutError:
         late = ToolTimeout("the shop did not answer in time")
-        return await in_database(_wait_or_leave, request, late, now=now)
+        return await settle(_wait_or_leave, request, late, now=now)
     except ToolError as error:
-        return await in_database(_wait_or_leave, request, error, now=now)
-    return await in_database(_record, request, result, now=now)
+        return await settle(_wait_or_leave, request, error, now=now)
+    return await settle(_record, request, result, now=now)
+
+
+def _and_tell(tell: Tell, move_on: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    with transaction.atomic():
+        moved = move_on(*args, **kwargs)
+        if isinstance(moved, ActionRequest):
+            tell(moved)
+    return moved
+
+
+async def _asked(turn: Turn, shop: ChangingBackend) -> ChangeResult | None:
+    """What the shop knows of the request, or does now; None where it may not be tried.
+
+    Each question has the tools' own time; ``TimeoutError`` where that is over.
+    """
+    request = turn.request
+    if turn.look_first:
+        async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+            known = await shop.lookup(str(request.pk))
+        if known is not None or request.crashes >= MAX_CRASHES:
+            return known
+    async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+        return await shop.execute(
+            request.customer_id,
+            ActionKind(request.kind),
+            request.arguments,
+            key=str(request.pk),
+        )
+
+
+@asynccontextmanager
+async def _held(request: ActionRequest) -> AsyncIterator[None]:
+    """Keep the lease as long as this process lives and the shop is being asked."""
+    keeper = asyncio.create_task(_keep(request.pk, request.fence))
+    try:
+        yield
+    finally:
+        keeper.cancel()
+        await asyncio.wait([keeper])
+
+
+async def _keep(request_id: UUID, fence: int) -> None:
+    while True:
+        await asyncio.sleep(RENEW_EVERY)
+        try:
+            await in_database(_renew, request_id, fence)
+        except DatabaseError:
+            # Whoever takes it up meanwhile looks before it asks, under the same key.
+            logger.warning("the lease of request %s was not renewed", request_id)
+
+
+def _renew(request_id: UUID, fence: int) -> None:
+    held = ActionRequest.objects.filter(
+        pk=request_id, fence=fence, state=RequestState.EXECUTING
+    )
+    held.update(lease_until=timezone.now() + LEASE)
 
 
 def _claim(request_id: UUID, *, now: datetime) -> Turn | ActionRequest:
@@ -183,7 +252,7 @@ def _leave_unknown(request: ActionRequest, *, now: datetime) -> ActionRequest:
 
 
 async def reconcile(
-    request_id: UUID, *, shop: ChangingBackend, now: datetime
+    request_id: UUID, *, shop: ChangingBackend, now: datetime, tell: Tell = nobody
 ) -> ActionRequest:
     """Ask the shop what became of an unknown request; where that fails it stays so.
 
@@ -193,12 +262,13 @@ async def reconcile(
     if request.state != RequestState.UNKNOWN:
         return request
     try:
-        result = await shop.lookup(str(request.pk))
-    except ToolError:
+        async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+            result = await shop.lookup(str(request.pk))
+    except (ToolError, TimeoutError):
         return request
     if result is None:
         return request
-    return await in_database(_record, request, result, now=now)
+    return await in_database(_and_tell, tell, _record, request, result, now=now)
 
 
 def requeue(request: ActionRequest, *, now: datetime) -> ActionRequest:
