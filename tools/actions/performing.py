@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 from uuid import UUID
 
 from django.conf import settings
@@ -33,7 +33,6 @@ from tools.errors import ToolError, ToolTimeout
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 # Hears of a request that has moved, or that was found ended already.
 Tell: TypeAlias = Callable[[ActionRequest], None]
 
@@ -66,30 +65,45 @@ async def perform(
     the lease. A request that is not due, not approved or already ended is returned
     untouched. ``tell`` hears of a move in the transaction that makes it.
     """
-    turn = await in_database(_and_tell, tell, _claim, request_id, now=now)
+    turn = await in_database(_claim_and_tell, request_id, tell=tell, now=now)
     if not isinstance(turn, Turn):
         return turn
-    settle = partial(in_database, _and_tell, tell)
+
+    async def settle(
+        move_on: Callable[..., ActionRequest], *args: object
+    ) -> ActionRequest:
+        return await in_database(_and_tell, tell, partial(move_on, *args, now=now))
+
     request = turn.request
     try:
         async with _held(request):
             result = await _asked(turn, shop)
         if result is None:
-            return await settle(_leave_unknown, request, now=now)
+            return await settle(_leave_unknown, request)
     except TimeoutError:
         late = ToolTimeout("the shop did not answer in time")
-        return await settle(_wait_or_leave, request, late, now=now)
+        return await settle(_wait_or_leave, request, late)
     except ToolError as error:
-        return await settle(_wait_or_leave, request, error, now=now)
-    return await settle(_record, request, result, now=now)
+        return await settle(_wait_or_leave, request, error)
+    return await settle(_record, request, result)
 
 
-def _and_tell(tell: Tell, move_on: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    with transaction.atomic():
-        moved = move_on(*args, **kwargs)
-        if isinstance(moved, ActionRequest):
-            tell(moved)
-    return moved
+@transaction.atomic
+def _and_tell(tell: Tell, move_on: Callable[[], ActionRequest]) -> ActionRequest:
+    request = move_on()
+    tell(request)
+    return request
+
+
+@transaction.atomic
+def _claim_and_tell(
+    request_id: UUID, *, tell: Tell, now: datetime
+) -> Turn | ActionRequest:
+    """Claim the request; where that is not to be, say how it stands."""
+    claimed = _claim(request_id, now=now)
+    if not isinstance(claimed, Turn):
+        tell(claimed)
+    return claimed
 
 
 async def _asked(turn: Turn, shop: ChangingBackend) -> ChangeResult | None:
@@ -268,7 +282,8 @@ async def reconcile(
         return request
     if result is None:
         return request
-    return await in_database(_and_tell, tell, _record, request, result, now=now)
+    record = partial(_record, request, result, now=now)
+    return await in_database(_and_tell, tell, record)
 
 
 def requeue(request: ActionRequest, *, now: datetime) -> ActionRequest:
