@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from django.db import connection
 
 from tests.cast import Person, person
 from tests.servers.postgres import PostgresServer
@@ -140,7 +141,19 @@ def _open_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """A test database ends without connections; the executor's threads keep theirs."""
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """A test database ends without connections.
+
+    The executor's threads keep theirs, and so do threads of libraries that outlive the
+    test which used them; PostgreSQL drops no database that anybody is connected to.
+    """
     yield
     database.close_threads()
+    with django_db_blocker.unblock():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            connection.close()

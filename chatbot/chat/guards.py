@@ -62,14 +62,21 @@ class Guards:
             return lookups.not_found(call, observation_id)
         return await observe(call, observation_id)
 
+    async def spent(self, event: LoopEvent) -> None:
+        """Hear of an event before it is stored: its model call is paid for already.
+
+        So staff are told of a limit even where the process dies with the run's end.
+        """
+        if not self._counts:
+            return
+        cost = cost_of(self._model, usage_of(event))
+        till().add(self._run_id, self._account_id, cost)
+        # A call that was accepted is still made: it costs no tokens.
+        if not isinstance(event, Acted):
+            await self._mind_the_budget()
+
     async def saved(self, event: LoopEvent) -> None:
         """Hear of an event that was stored."""
-        if self._counts:
-            cost = cost_of(self._model, usage_of(event))
-            till().add(self._run_id, self._account_id, cost)
-            # A call that was accepted is still made: it costs no tokens.
-            if not isinstance(event, Acted):
-                await self._mind_the_budget()
         if isinstance(event, Observed) and not event.repeated:
             await self._note_lookup(event)
 

@@ -232,6 +232,8 @@ class Execution:
             entries.finish = partial(
                 self._finish, event, card=await self._card(event.request, entries)
             )
+        if self._guards is not None:
+            await self._guards.spent(event)
         written = await journal().write(entries)
         heard_all = written.before <= self._last_seq
         self._last_seq = written.before + len(entries.rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.evals.cases_evidence import Evidence
 from chatbot.evals.cases_format import Atom, Line, NotSupported
-from chatbot.evals.cases_measures import MEASURES, Value
+from chatbot.evals.cases_measures import MEASURES, Value, alternatives
 
 # How much of a text a report shows.
 _SHOWN = 160
@@ -56,11 +56,8 @@ def compare(value: Value, atom: Atom) -> bool:
     """Whether a measured value stands to the atom's as its operator says."""
     if atom.value == "any":
         return True
-    if atom.op == "in":
-        inside = atom.value.strip("[]{}()")
-        return any(_same(value, part.strip()) for part in re.split(r"[,|]", inside))
-    if atom.op == "=":
-        return any(_same(value, part) for part in atom.value.split("|"))
+    if atom.op in ("=", "in"):
+        return any(_same(value, word) for word in alternatives(atom))
     if not isinstance(value, int | float):
         raise NotSupported(f"{atom.text!r}: {value!r} is no number")
     wanted = float(atom.value)

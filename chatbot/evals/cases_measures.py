@@ -6,6 +6,7 @@ never a guess.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -92,11 +93,16 @@ def _bot_msgs(evidence: Evidence, atom: Atom) -> int:
     return sum(one.speaker == Speaker.ASSISTANT for one in evidence.messages)
 
 
+def alternatives(atom: Atom) -> list[str]:
+    """The words that a value may be, "any" left out: it needs no look."""
+    words = re.split(r"[,|]", atom.value.strip("[]{}()"))
+    return [word for part in words if (word := part.strip()) != "any"]
+
+
 def _run(evidence: Evidence, atom: Atom) -> str:
     """The logical word for the last run's end."""
-    words = [part for part in atom.value.split("|") if part != "any"]
     reason = evidence.last_run.stop_reason
-    for word in words:
+    for word in alternatives(atom):
         if reason in adapter.ends(word):
             return word
     return reason or "going on"
@@ -104,8 +110,8 @@ def _run(evidence: Evidence, atom: Atom) -> str:
 
 def _stop(evidence: Evidence, atom: Atom) -> str:
     reason = evidence.last_run.stop_reason
-    for word in atom.value.split("|"):
-        if word != "any" and adapter.stop(word) == reason:
+    for word in alternatives(atom):
+        if adapter.stop(word) == reason:
             return word
     return reason or "none"
 

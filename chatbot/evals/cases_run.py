@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from redis import Redis, RedisError
+from redis import Redis
 
 from chatbot.evals import cases_adapter as adapter
 from chatbot.evals.cases_atoms import judge
@@ -221,15 +221,12 @@ def _listening_to_the_broker(case: Case) -> Iterator[list[str] | None]:
         yield heard
         return
     over = threading.Event()
-    client = Redis.from_url(settings.REDIS_URL, socket_timeout=1)
+    client = Redis.from_url(settings.REDIS_URL, socket_timeout=None)
 
     def listen() -> None:
         with client.monitor() as monitor:  # type: ignore[no-untyped-call]
             while not over.is_set():
-                try:
-                    heard.append(str(monitor.next_command()["command"]))
-                except (RedisError, TimeoutError):
-                    continue
+                heard.append(str(monitor.next_command()["command"]))
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
@@ -237,5 +234,6 @@ def _listening_to_the_broker(case: Case) -> Iterator[list[str] | None]:
         yield heard
     finally:
         over.set()
+        client.ping()  # the last thing that the listener hears
         listener.join(5)
         client.close()

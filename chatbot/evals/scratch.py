@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ def scratch_database() -> Iterator[None]:
                 name = str(Path(folder) / f"{alias}.sqlite3")
                 connection.settings_dict["TEST"]["NAME"] = name
             else:
+                # Of this process alone: two evaluations may run at the same time.
+                own = f"{connection.settings_dict['NAME']}_scratch_{os.getpid()}"
+                connection.settings_dict["TEST"]["NAME"] = own
                 # A whole database is made, copied and dropped: no statement of a page.
                 connection.settings_dict["OPTIONS"]["options"] += _PATIENT
         close_threads()

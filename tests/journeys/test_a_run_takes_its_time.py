@@ -166,18 +166,32 @@ def test_a_lost_frame_is_asked_for_again(
     assert not any(stop.locator(".stop-wait").count() for stop in chat.stops.all())
 
 
-def test_a_failed_run_may_be_tried_again(
+def test_a_stopped_run_may_be_tried_again(
     slow: Product, model: ModelServer, visitor: Visitor
 ) -> None:
-    model.play({"http": 500})
+    model.play(FIRST, {**SECOND, "delay": 30})
     visit = visitor(slow, "lin")
     chat = visit.chat.ready()
     chat.say(QUESTION)
+    expect(chat.run.locator(".stop-good")).to_have_count(1)
+    visit.page.get_by_role("button", name="Stop").click()
     again = visit.page.get_by_role("button", name="Try again")
     expect(again).to_be_visible()
     model.play(FIRST, SECOND, ANSWER)
     again.click()
     expect(chat.answers.last).to_contain_text("N-88")
+
+
+def test_a_model_that_was_away_is_asked_again_without_a_click(
+    slow: Product, model: ModelServer, visitor: Visitor
+) -> None:
+    model.play({"http": 500})
+    chat = visitor(slow, "lin").chat.ready()
+    chat.say(QUESTION)
+    expect(chat.answers.last).to_contain_text("you need do nothing")
+    # The first word is the one that looks whether the model is back.
+    model.play(say("yes"), FIRST, SECOND, ANSWER)
+    expect(chat.answers.last).to_contain_text("N-88", timeout=30_000)
 
 
 def test_an_instruction_planted_in_a_note_moves_nothing(
