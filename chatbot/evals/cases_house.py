@@ -59,8 +59,20 @@ def case_database(number: int) -> Iterator[str]:
 
 
 def _let_go() -> None:
-    """Close every connection: a database that is copied or dropped may have none."""
+    """Close every connection: a database that is copied or dropped may have none.
+
+    Threads of libraries keep theirs. PostgreSQL is told to end those; of SQLite's file
+    a copy holds all that was committed only when the log beside it has been merged.
+    """
     close_threads()
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        else:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
     connections.close_all()
 
 
