@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
+from tests.assurance import changes
 from tests.assurance.disconnects import burst, lose_the_line
 from tests.assurance.kills import Size, survive_kills
 from tests.assurance.outages import parts_go_away
@@ -91,6 +92,11 @@ async def _unsafe(seed: int, scale: float) -> list[Finding]:
     return [await asyncio.to_thread(start_unsafely)]
 
 
+async def _changes(seed: int, scale: float) -> list[Finding]:
+    size = changes.Size(changes=round(1_000 * scale), kills=max(2, round(15 * scale)))
+    return [await changes.survive_changes(seed=seed, size=size)]
+
+
 SCENARIOS: dict[str, Scenario] = {
     "kills": _kills,
     "disconnects": _disconnects,
@@ -98,6 +104,7 @@ SCENARIOS: dict[str, Scenario] = {
     "overload": _overload,
     "outages": _outages,
     "unsafe": _unsafe,
+    "changes": _changes,
 }
 
 if __name__ == "__main__":
