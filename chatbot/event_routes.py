@@ -22,5 +22,7 @@ EVENT_ROUTES: dict[str, tuple[str, ...]] = {
     "action.expired": (_TELL, _MAIL),
     "action.finished": (_TELL, _MAIL),
     "action.resolved": (_TELL, _MAIL),
+    # What a person wrote is shown by its own transaction.
+    "staff.wrote": (_MAIL,),
     "refund.settled": ("chatbot.workflow.handlers.settle_refund",),
 }

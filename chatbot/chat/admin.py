@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chatbot.chat import admin_takeover
 from chatbot.chat.admin_lists import (
     BoundedPaginator,
     DayFilter,
@@ -220,7 +221,7 @@ class ConversationAdmin(AuditAdmin):
     conversation_path = "id"
     list_display = ("updated_at", "title_line", "customer", "created_at")
     text_columns = ("title_line",)
-    list_select_related = ("account__user",)
+    list_select_related = ("account__user", "taken_by")
     ordering = ("-updated_at",)
     search_fields = ("id",)
     sortable_by = ("updated_at",)
@@ -257,6 +258,13 @@ class ConversationAdmin(AuditAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         conversation: Conversation = self.found(request, object_id)
+        if request.method == "POST":
+            problem = admin_takeover.act(request, conversation)
+            if problem:
+                self.message_user(request, word(f"take_{problem}"), messages.ERROR)
+            return HttpResponseRedirect(request.path)
+        if "news" in request.GET:
+            return admin_takeover.news(request, conversation)
         sight = sight_of(request.user)
         return self.page(
             request,
@@ -265,6 +273,7 @@ class ConversationAdmin(AuditAdmin):
             conversation=conversation,
             customer=_customer(conversation.account),
             said=conversation.messages.order_by("seq") if sight.text else (),
+            take=admin_takeover.state_for(request, conversation),
             runs=conversation.runs.order_by("created_at"),
             hand_overs=conversation.handovers.order_by("created_at"),
             with_text=sight.text,

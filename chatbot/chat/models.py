@@ -63,6 +63,14 @@ class Conversation(models.Model):
     )
     title = models.CharField(max_length=120, blank=True, default="")
     last_seq = models.PositiveBigIntegerField(default=0)
+    # Who of the staff answers in it; while somebody does, the assistant is silent.
+    taken_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="taken_conversations",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -72,6 +80,8 @@ class Conversation(models.Model):
         permissions = [
             ("read_all_conversations", "Can open conversations of every customer"),
             ("read_message_text", "Can read what customers and the assistant wrote"),
+            ("take_over", "Can take a conversation over and write in it"),
+            ("release_any", "Can end anybody's takeover"),
         ]
 
     def __str__(self) -> str:

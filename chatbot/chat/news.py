@@ -107,10 +107,10 @@ def _tell(event: Event) -> None:
     message = Message.objects.create(
         conversation=conversation,
         seq=conversation.last_seq + 1,
-        speaker=Speaker.NOTICE if event.name in _NOTICES else Speaker.ASSISTANT,
+        speaker=_speaker(conversation, event),
         text=text,
         extras={"card": card},
-        client_id=_mark(event),
+        client_id=mark_of(event),
         created_at=timezone.now(),
     )
     Conversation.objects.filter(pk=conversation.pk).update(
@@ -121,7 +121,15 @@ def _tell(event: Event) -> None:
     )
 
 
-def _mark(event: Event) -> str:
+def _speaker(conversation: Conversation, event: Event) -> Speaker:
+    # Where a person has the conversation, the assistant says nothing in it.
+    if event.name in _NOTICES or conversation.taken_by_id is not None:
+        return Speaker.NOTICE
+    return Speaker.ASSISTANT
+
+
+def mark_of(event: Event) -> str:
+    """The ``client_id`` of the message that tells an event."""
     # A point, which no customer's client_id may hold.
     return f"event.{event.pk}"
 
@@ -131,7 +139,7 @@ def _was_told(conversation: Conversation, event: Event) -> bool:
     later = Event.objects.filter(
         pk__gte=event.pk, name__startswith="action.", ids__request=event.ids["request"]
     )
-    marks = [_mark(one) for one in later]
+    marks = [mark_of(one) for one in later]
     return conversation.messages.filter(client_id__in=marks).exists()
 
 
@@ -196,7 +204,7 @@ async def mail_customer(event: Event) -> None:
 
 def _mail(event: Event) -> None:
     message = Message.objects.filter(
-        conversation_id=event.ids.get("conversation"), client_id=_mark(event)
+        conversation_id=event.ids.get("conversation"), client_id=mark_of(event)
     ).first()
     if message is None:
         return  # deleted since, or overtaken by later news that is sent itself

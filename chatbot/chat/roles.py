@@ -28,18 +28,21 @@ _TRACE = (
     "chat.view_feedback",
 )
 
+_WRITE = ("chat.read_message_text", "chat.take_over")
+
 # Who may approve how much is the request's own rule (tools/actions/requests.py).
 _DESK = ("workflow.view_changerequest", "workflow.decide_changerequest")
 
 M = TypeVar("M", bound=Model)
 
 GROUPS: Mapping[Role, Sequence[str]] = {
-    # Until there is a desk that assigns them, every handed-over conversation.
-    Role.AGENT: (*_TRACE, *_DESK, "chat.read_message_text"),
+    # Every conversation that was handed over, and those that they have taken.
+    Role.AGENT: (*_TRACE, *_DESK, *_WRITE),
     Role.SUPERVISOR: (
         *_TRACE,
         *_DESK,
-        "chat.read_message_text",
+        *_WRITE,
+        "chat.release_any",
         "chat.read_all_conversations",
         "workflow.close_changerequest",
         "workflow.close_delivery",

@@ -78,7 +78,8 @@ def accept_message(
 ) -> Accepted:
     """Store a customer's message and the run that will answer it.
 
-    A message that comes while a run goes on joins it. The same ``client_id`` again
+    A message that comes while a run goes on joins it, and one that comes while a person
+    has the conversation starts none. The same ``client_id`` again
     changes nothing and gives the same answer. ``Forbidden`` if the conversation is not
     this account's, ``Problem`` where a limit of the customer is reached; ``limited``
     turns those off.
@@ -86,7 +87,7 @@ def accept_message(
     place = _LOCKED.first(conversation=conversation_id, account=account_id)
     if place is None:
         raise Forbidden
-    last_seq, title, allowance, allowance_at = place
+    last_seq, title, taken_by, allowance, allowance_at = place
     known = _KNOWN.first(conversation=conversation_id, client_id=client_id)
     if known:
         return Accepted(known[0], known[1], new=False)
@@ -96,7 +97,9 @@ def accept_message(
             _check_queue(active[0], active[1], client_id)
         account = Account(pk=account_id, allowance=allowance, allowance_at=allowance_at)
         _take_allowance(account, now=now, client_id=client_id)
-    run_id = active[0] if active else _queue(conversation_id, now=now).pk
+    run_id = active[0] if active else None
+    if run_id is None and taken_by is None:
+        run_id = _queue(conversation_id, now=now).pk
     message = Message(
         conversation_id=conversation_id,
         run_id=run_id,
@@ -118,7 +121,7 @@ def accept_message(
     )
     transaction.on_commit(partial(stream.publish_rows, conversation_id, [message]))
     if active:
-        transaction.on_commit(partial(launch.tell_run, run_id))
+        transaction.on_commit(partial(launch.tell_run, active[0]))
     return Accepted(message.seq, run_id, new=True)
 
 
@@ -127,7 +130,13 @@ _LOCKED = Select(
     lambda: (
         Conversation.objects.select_for_update(no_key=True)
         .filter(pk=Place("conversation"), account_id=Place("account"))
-        .values_list("last_seq", "title", "account__allowance", "account__allowance_at")
+        .values_list(
+            "last_seq",
+            "title",
+            "taken_by_id",
+            "account__allowance",
+            "account__allowance_at",
+        )
     )
 )
 _KNOWN = Select(
@@ -168,7 +177,11 @@ def retry_run(
     end = run.steps.filter(kind="stopped").first() if run else None
     if run is None or end is None or not end.body.get("can_retry"):
         raise Problem("nothing_to_retry")
-    if _active_run(conversation) is not None or run.retries.exists():
+    if (
+        conversation.taken_by_id is not None
+        or _active_run(conversation) is not None
+        or run.retries.exists()
+    ):
         raise Problem("nothing_to_retry")
     _take_allowance(conversation.account, now=now)
     return _queue(conversation.pk, now=now, retry_of=run).pk

@@ -242,6 +242,25 @@ def _db_connections(evidence: Evidence, atom: Atom) -> int:
         return int(cursor.fetchone()[0])
 
 
+def _holders(evidence: Evidence, atom: Atom) -> int:
+    conversation = conversation_of(
+        atom.args[0] if atom.args else evidence.stage.subject
+    )
+    return int(conversation.taken_by_id is not None)
+
+
+def _bot_msgs_after_takeover(evidence: Evidence, atom: Atom) -> int:
+    """What the assistant said while a person had the conversation."""
+    messages = conversation_of(evidence.stage.subject).messages.order_by("seq")
+    taken, said = False, 0
+    for message in messages:
+        taken = {"taken_over": True, "released": False}.get(
+            message.extras.get("code", ""), taken
+        )
+        said += taken and message.speaker == Speaker.ASSISTANT
+    return said
+
+
 def _missing(what: str) -> Callable[[Evidence, Atom], Value]:
     def measure(evidence: Evidence, atom: Atom) -> Value:
         raise NotSupported(what)
@@ -279,8 +298,8 @@ MEASURES: Mapping[str, Callable[[Evidence, Atom], Value | list[Value]]] = {
     "run_seconds": _run_seconds,
     "rss_growth_mb": _rss_growth,
     "db_connections": _db_connections,
-    "holders": _missing("taking over a conversation"),
-    "bot_msgs_after_takeover": _missing("taking over a conversation"),
+    "holders": _holders,
+    "bot_msgs_after_takeover": _bot_msgs_after_takeover,
     "latency_diff_ms": _missing("two kinds of requests whose times are compared"),
     "acks_while_db_down": _missing("a database that goes away during a case"),
     "worker_slots_busy_after": _missing("a count of a worker's busy slots"),

@@ -96,12 +96,16 @@ class Pages:
             own = OWN_ORDER[name]
             self.ask(name, self._order_of_the_case() if name == self.subject else own)
         run = conversation.runs.latest("created_at")
-        HandOver.objects.get_or_create(
-            run=run,
-            defaults={
-                "conversation": conversation,
-                "reason": "held by an agent",
-                "created_at": timezone.now(),
-            },
-        )
+        hand_to_staff(run)
         return run
+
+
+def hand_to_staff(run: Run) -> None:
+    HandOver.objects.get_or_create(
+        run=run,
+        defaults={
+            "conversation_id": run.conversation_id,
+            "reason": "held by an agent",
+            "created_at": timezone.now(),
+        },
+    )

@@ -10,18 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connections
+from django.utils import timezone
 
-from chatbot.chat.models import Message, Step
+from chatbot.chat.models import Message, Run, RunPhase, Step
 from chatbot.evals import cases_adapter as adapter
 from chatbot.evals import cases_talk as talk
 from chatbot.evals.cases_browser import Eyes
 from chatbot.evals.cases_client import Visitor
 from chatbot.evals.cases_format import Case, NotSupported, expanded, filled, kind_of
 from chatbot.evals.cases_house import House
-from chatbot.evals.cases_pages import OWN_ORDER, Pages
+from chatbot.evals.cases_pages import OWN_ORDER, Pages, hand_to_staff
 from chatbot.evals.cases_script import Script, part_of
 from chatbot.evals.cases_world import conversation_of
 from chatbot.evals.model_server import call, say
+from chatbot.react.types import StopReason
 from tools.contracts import Role
 
 ALIVE_SECONDS = 3.0
@@ -82,6 +84,8 @@ class Stage:
     def play(self) -> None:
         for prior in self.case.prior:
             self._play_prior(prior)
+        for name in self._taken():
+            _hand_over(name)
         self.last_message = _newest(Message)
         self.last_step = _newest(Step)
         self._play_model(None)
@@ -91,6 +95,11 @@ class Stage:
         self._open_what_is_asked_for()
         if any(atom.name == "alive" for atom in self.case.atoms):
             self._ask_as_another()
+
+    def _taken(self) -> list[str]:
+        """Whose conversations somebody will try to take over."""
+        steps = self.case.all_steps()
+        return sorted({step["takeover"] for step in steps if "takeover" in step})
 
     def _play_model(self, counter: int | None) -> None:
         self.script.play(part_of(self.case, counter, self.owners))
@@ -141,6 +150,8 @@ class Stage:
                 self.pages.open(value[0], self.visitor(value[1]))
             case "kill":
                 self.house.kill(value)
+            case "takeover":
+                talk.take_over(self.visitor(step.get("by", adapter.AGENT)), of=value)
             case "wait":
                 time.sleep(float(value))
             case "parallel":
@@ -246,3 +257,17 @@ class Stage:
 def _newest(rows: type[Message] | type[Step]) -> int:
     newest = rows.objects.order_by("-id").values_list("id", flat=True).first()
     return newest or 0
+
+
+def _hand_over(name: str) -> None:
+    """A run of a while ago that asked for a person: agents see what was handed over."""
+    now = timezone.now()
+    run = Run.objects.create(
+        conversation=conversation_of(name),
+        phase=RunPhase.STOPPED,
+        stop_reason=StopReason.HANDED_OVER,
+        created_at=now,
+        due_at=now,
+        stopped_at=now,
+    )
+    hand_to_staff(run)

@@ -194,7 +194,8 @@ def refuse_unknown(case: Case) -> None:
             case "":
                 raise NotSupported(f"the step {json.dumps(step, ensure_ascii=False)}")
             case "takeover":
-                raise NotSupported("taking over a conversation")
+                adapter.person(step["takeover"])
+                adapter.person(step.get("by", adapter.AGENT))
             case "send" | "raw_text" | "raw_hex" if actor.role is not Role.CUSTOMER:
                 raise NotSupported("a chat page for staff")
             case "open":

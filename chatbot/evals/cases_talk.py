@@ -13,6 +13,7 @@ from django.urls import NoReverseMatch, reverse
 from chatbot.chat.models import Run, RunPhase
 from chatbot.evals.cases_client import ANSWER_SECONDS, Visitor
 from chatbot.evals.cases_format import NotSupported
+from chatbot.evals.cases_world import conversation_of
 from chatbot.workflow import services as workflow
 from tools.models import ActionRequest
 
@@ -165,3 +166,10 @@ def decide(visitor: Visitor, *, approve: bool) -> None:
         "hash": request.arguments_hash,
     }
     visitor.fetch("approval", "POST", desk, pressed)
+
+
+def take_over(visitor: Visitor, *, of: str) -> None:
+    """Press the button that takes a customer's conversation over."""
+    conversation = conversation_of(of)
+    page = reverse("admin:chat_conversation_change", args=[conversation.pk])
+    visitor.fetch("takeover", "POST", page, {"do": "take"})

@@ -58,6 +58,12 @@ export function activeRun(log, hinted) {
   return started && !stopped.has(started) ? started : null;
 }
 
+/** The person who has the conversation ("" where they have no name), or null. */
+export function personOf(log) {
+  const told = log.entries.findLast((e) => CODES.has(e.extras?.code));
+  return told?.extras.code === "taken_over" ? told.extras.name : null;
+}
+
 /** The step of `run` that holds observation `id`, or null. */
 export function observationStep(log, run, id) {
   const seen = log.entries.find(
@@ -69,6 +75,8 @@ export function observationStep(log, run, id) {
   );
   return { ...asked, ...seen };
 }
+
+const CODES = new Set(["taken_over", "released"]);
 
 const FOLDS = {
   message: foldMessage,

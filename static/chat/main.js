@@ -5,7 +5,7 @@ import { banner } from "./banner.js";
 import { composer } from "./composer.js";
 import { keyed, useSprite } from "./dom.js";
 import { evidenceSheet } from "./evidence.js";
-import { emptyLog, fold, observationStep } from "./log.js";
+import { emptyLog, fold, observationStep, personOf } from "./log.js";
 import { messageView } from "./message_view.js";
 import { Outbox } from "./outbox.js";
 import { runView } from "./run_view.js";
@@ -118,6 +118,7 @@ function render() {
   welcome.hidden = items.length > 0 || !session.caughtUp;
   write.setRunning(session.run !== null, session.stopping);
   nameConversation(items);
+  nameWhoAnswers();
   if (stick) toEnd();
   newest.hidden = stick || atEnd();
 }
@@ -138,6 +139,15 @@ function nameConversation(items) {
   title.dataset.named = "yes";
   const line = first.text.split("\n")[0].slice(0, 80);
   for (const place of document.querySelectorAll("[data-title]")) place.textContent = line;
+}
+
+function nameWhoAnswers() {
+  const { words } = wording;
+  const name = personOf(log);
+  const person = name ? words.who_person.replace("{name}", name) : words.who_somebody;
+  const who = root.querySelector("[data-who]");
+  who.textContent = name === null ? words.who_answers : person;
+  root.querySelector("[data-who-model]").hidden = name !== null;
 }
 
 function atEnd() {

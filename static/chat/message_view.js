@@ -25,7 +25,8 @@ function contents(message, page) {
   if (message.speaker === "notice") {
     return [icon("info"), el("p", {}, message.text)];
   }
-  const name = words[message.speaker === "customer" ? "you" : message.speaker];
+  const role = words[message.speaker === "customer" ? "you" : message.speaker];
+  const name = message.extras?.name ? `${message.extras.name} · ${role}` : role;
   return [
     el(
       "header",

@@ -213,7 +213,6 @@ def test_what_can_be_refunded_is_packed_and_what_can_be_cancelled_is_not() -> No
         ({"setup": {"as": "mallory"}}, "mallory"),
         ({"setup": {"as": "li"}}, "staff"),
         ({"input": [{"dance": 1}]}, "dance"),
-        ({"input": [{"takeover": "alice", "by": "li"}]}, "taking over"),
         ({"input": [{"open": ["chat", "nobody"]}]}, "nobody"),
         ({"must": ["colour(reply)=red"]}, "colour"),
     ],
