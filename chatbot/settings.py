@@ -300,6 +300,7 @@ AUDIT_KEY = env_secret("AUDIT_KEY") or ("" if PRODUCTION else demo_key(VAR_DIR))
 
 INSTALLED_APPS = [
     "chatbot.apps.WaybillConfig",
+    "chatbot.accounts",
     "chatbot.chat",
     "chatbot.workflow",
     "chatbot.evals",
@@ -344,6 +345,8 @@ TEMPLATES = [
         },
     }
 ]
+LOGIN_FAILURES = env_int("LOGIN_FAILURES", 5, low=1, high=1_000, unit="log-ins")
+LOGIN_WINDOW_SECONDS = env_seconds("LOGIN_WINDOW_SECONDS", 900, low=1, high=86_400)
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"

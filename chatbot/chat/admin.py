@@ -26,6 +26,7 @@ from chatbot.chat.admin_lists import (
     find_accounts,
     search_runs,
 )
+from chatbot.chat.log_in import StaffLogInForm
 from chatbot.chat.models import Account, Conversation, Feedback, HandOver, Run
 from chatbot.chat.roles import in_sight, sight_of
 from chatbot.chat.trace import timeline
@@ -33,6 +34,7 @@ from chatbot.chat.words import lazy_word, word
 
 # The lists need the width; the index and the crumbs lead everywhere.
 admin.site.enable_nav_sidebar = False
+admin.site.login_form = StaffLogInForm
 
 _HIDDEN = "•••"
 _GOOD = {"answered", "needs_customer", "awaiting_approval", "handed_over", "cancelled"}

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from chatbot.chat import views
+from chatbot.chat.log_in import LogInView
 
 urlpatterns = [
     path("", views.home, name="home"),
-    path(
-        "accounts/login/",
-        LoginView.as_view(redirect_authenticated_user=True),
-        name="login",
-    ),
+    path("accounts/login/", LogInView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("try/<slug:username>/", views.try_as, name="try"),
     path("chat/new/", views.new_conversation, name="new-conversation"),
