@@ -26,7 +26,7 @@ def _read(path: Path) -> str:
 def _write_once(path: Path, key: str) -> None:
     # Written aside and linked: two processes that start together agree on one key, and
     # neither reads half of it.
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(key)
