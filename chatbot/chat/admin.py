@@ -10,10 +10,11 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chatbot.chat import admin_takeover
+from chatbot.chat import admin_takeover, reading
 from chatbot.chat.admin_lists import (
     BoundedPaginator,
     DayFilter,
@@ -197,6 +198,7 @@ class RunAdmin(AuditAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         run: Run = self.found(request, object_id)
+        reading.note_read(request, run.conversation, "run", now=timezone.now())
         sight = sight_of(request.user)
         events = timeline(run, with_text=sight.text)
         verdict = next((e for e in reversed(events) if e.slots or e.unsupported), None)
@@ -260,6 +262,10 @@ class ConversationAdmin(AuditAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         conversation: Conversation = self.found(request, object_id)
+        if request.POST.get("do") == "read":
+            if not reading.give_reason(request, conversation):
+                self.message_user(request, word("desk_reason_required"), messages.ERROR)
+            return HttpResponseRedirect(request.path)
         if request.method == "POST":
             problem = admin_takeover.act(request, conversation)
             if problem:
@@ -267,6 +273,11 @@ class ConversationAdmin(AuditAdmin):
             return HttpResponseRedirect(request.path)
         if "news" in request.GET:
             return admin_takeover.news(request, conversation)
+        if reading.needs_reason(request, conversation):
+            return self.page(
+                request, "admin/chat/conversation/reason.html", word("log_title")
+            )
+        reading.note_read(request, conversation, "conversation", now=timezone.now())
         sight = sight_of(request.user)
         return self.page(
             request,
@@ -336,6 +347,7 @@ class HandOverAdmin(AuditAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         row: HandOver = self.found(request, object_id)
+        reading.note_read(request, row.conversation, "handover", now=timezone.now())
         sight = sight_of(request.user)
         return self.page(
             request,

@@ -26,6 +26,8 @@ from chatbot.chat.models import (
     Step,
 )
 from chatbot.chat.roles import make_groups
+from chatbot.workflow.audit import broken_links
+from chatbot.workflow.models import AuditEntry
 from tests.cast import Person, person
 
 pytestmark = pytest.mark.django_db
@@ -344,3 +346,70 @@ def _poisoned(body: Any, bad: str) -> Any:
     if isinstance(body, list):
         return [_poisoned(value, bad) for value in body]
     return bad
+
+
+def log_of(run: Run) -> str:
+    return f"/admin/chat/conversation/{run.conversation_id}/change/"
+
+
+def reads() -> list[tuple[str, str, str]]:
+    rows = AuditEntry.objects.filter(kind__startswith="read.").order_by("id")
+    return [(row.actor, row.kind, row.ids["reason"]) for row in rows]
+
+
+@pytest.mark.parametrize("who", ["sam", "root"])
+def test_what_was_not_handed_over_is_read_with_a_reason(
+    who: str, sees: Callable[[str], Client], ordinary: Run
+) -> None:
+    client = Client()
+    client.force_login(
+        User.objects.create_superuser("root") if who == "root" else person(who).user
+    )
+    for pressed in ({}, {"reason": ""}, {"reason": "  "}):
+        if pressed:
+            client.post(log_of(ordinary), {"do": "read", **pressed})
+        page = client.get(log_of(ordinary)).content.decode()
+        assert ANSWER not in page
+        assert QUESTION not in page
+    assert reads() == []
+    client.post(log_of(ordinary), {"do": "read", "reason": "call of 13800138000"})
+    assert ANSWER in client.get(log_of(ordinary)).content.decode()
+    ((actor, kind, reason),) = reads()
+    assert (actor, kind) == (who, "read.conversation")
+    assert "13800138000" not in reason
+    assert reason.startswith("call of")
+
+
+def test_a_reason_is_for_one_conversation_and_one_person(
+    sees: Callable[[str], Client], ordinary: Run, lin: Person
+) -> None:
+    other = answered_run(lin.account, handed_over=False)
+    sam = sees("sam")
+    sam.post(log_of(ordinary), {"do": "read", "reason": "a complaint"})
+    assert ANSWER in sam.get(log_of(ordinary)).content.decode()
+    assert ANSWER not in sam.get(log_of(other)).content.decode()
+    assert ANSWER not in sees("sam").get(log_of(ordinary)).content.decode()
+
+
+def test_what_was_handed_over_or_taken_needs_no_reason(
+    sees: Callable[[str], Client], handed_over: Run, ordinary: Run
+) -> None:
+    assert ANSWER in sees("ada").get(log_of(handed_over)).content.decode()
+    Conversation.objects.filter(pk=ordinary.conversation_id).update(
+        taken_by=person("sam").user
+    )
+    assert ANSWER in sees("sam").get(log_of(ordinary)).content.decode()
+    assert reads() == [(name, "read.conversation", "") for name in ("ada", "sam")]
+
+
+def test_every_page_with_text_is_noted_and_one_without_is_not(
+    sees: Callable[[str], Client], handed_over: Run
+) -> None:
+    hand_over = f"/admin/chat/handover/{HandOver.objects.get().pk}/change/"
+    pages = [page_of(handed_over), hand_over, log_of(handed_over)]
+    for name in ("sam", "olga"):
+        for page in pages:
+            assert sees(name).get(page).status_code == 200
+    kinds = ["read.run", "read.handover", "read.conversation"]
+    assert reads() == [("sam", kind, "") for kind in kinds]
+    assert list(broken_links(str(handed_over.conversation_id))) == []

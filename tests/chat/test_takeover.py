@@ -244,9 +244,13 @@ def desk(conversation: Conversation) -> Callable[..., Any]:
     accept(conversation)
     url = f"/admin/chat/conversation/{conversation.pk}/change/"
 
+    clients: dict[str, Client] = {}
+
     def press(name: str, do: str = "", **form: str) -> Any:
-        client = Client(raise_request_exception=False)
-        client.force_login(person(name).user)
+        if name not in clients:
+            clients[name] = Client(raise_request_exception=False)
+            clients[name].force_login(person(name).user)
+        client = clients[name]
         if not do:
             return client.get(url)
         return client.post(url, {"do": do, **form})
@@ -257,6 +261,7 @@ def desk(conversation: Conversation) -> Callable[..., Any]:
 def test_it_is_taken_written_in_and_given_back_on_its_page(
     conversation: Conversation, desk: Any
 ) -> None:
+    desk("sam", "read", reason="asked to help")
     assert "Take over" in desk("sam").content.decode()
     desk("sam", "take")
     desk("sam", "say", text="<b>One moment</b>")
