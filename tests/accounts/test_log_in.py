@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from chatbot.accounts.models import LogInAttempt
 from chatbot.accounts.throttle import Attempt
-from chatbot.chat import log_in
 from tests.cast import person
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +34,7 @@ def _people(db: None) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     """The time that a log-in is tried at: change its one element to let it pass."""
     now = [timezone.now()]
-    monkeypatch.setattr(log_in.timezone, "now", lambda: now[0])
+    monkeypatch.setattr(timezone, "now", lambda: now[0])
     return now
 
 
