@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from chatbot.assistant.wiring import model_answers
+from chatbot.chat import switched
 from chatbot.chat.leases import Claim
 from chatbot.chat.loops import one_per_loop
 from chatbot.chat.models import Run
@@ -50,7 +51,8 @@ class Lookout:
         now = monotonic()
         if self._looked_at is None or now - self._looked_at > LOOK_IS_FRESH:
             self._looked_at = now
-            self._back = await model_answers(model_name)
+            off = await switched.look().model_is_off()
+            self._back = not off and await model_answers(model_name)
         return self._back
 
 

@@ -22,13 +22,15 @@ from chatbot.chat.admin import AuditAdmin, _link
 from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, page_language, word
 from chatbot.react.change_words import reason_words
-from chatbot.workflow import services
+from chatbot.workflow import services, switches
 from chatbot.workflow.models import (
     Alert,
     AuditEntry,
     ChangePolicy,
     ChangeRequest,
     Delivery,
+    Switch,
+    SwitchName,
 )
 from chatbot.workflow.services import NotPossible
 from tools.contracts import ActionKind, Role
@@ -48,6 +50,7 @@ _DESK_REASONS = frozenset(
         "already_decided",
         "changed_since_shown",
         "not_allowed",
+        "actions_off",
         "not_found",
     }
 )
@@ -324,4 +327,39 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
             by=request.user,
             now=timezone.now(),
             **{name: form.cleaned_data[name] for name in self.fields},
+        )
+
+
+@admin.register(Switch)
+class SwitchAdmin(admin.ModelAdmin[Switch]):
+    """The model off, changes off: within seconds, everywhere, with a reason."""
+
+    list_display = ("name", "is_off", "reason", "changed_by", "changed_at")
+    fields = ("is_off", "reason")
+    ordering = ("name",)
+    actions = None
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        switches.all_switches()
+        return super().changelist_view(request, extra_context)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(
+        self, request: HttpRequest, obj: Switch, form: Any, change: bool
+    ) -> None:
+        if request.user.is_anonymous:
+            raise PermissionDenied
+        switches.throw(
+            SwitchName(obj.pk),
+            off=form.cleaned_data["is_off"],
+            by=request.user,
+            reason=form.cleaned_data["reason"],
+            now=timezone.now(),
         )

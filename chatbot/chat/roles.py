@@ -33,6 +33,8 @@ _WRITE = ("chat.read_message_text", "chat.take_over")
 # Who may approve how much is the request's own rule (tools/actions/requests.py).
 _DESK = ("workflow.view_changerequest", "workflow.decide_changerequest")
 
+_SWITCHES = ("workflow.view_switch", "workflow.change_switch")
+
 M = TypeVar("M", bound=Model)
 
 GROUPS: Mapping[Role, Sequence[str]] = {
@@ -49,6 +51,7 @@ GROUPS: Mapping[Role, Sequence[str]] = {
         "workflow.view_delivery",
         "workflow.view_alert",
         "workflow.view_auditentry",
+        *_SWITCHES,
     ),
     # Limits and texts of the shop; of conversations only how they went.
     Role.OPERATOR: (
@@ -60,6 +63,7 @@ GROUPS: Mapping[Role, Sequence[str]] = {
         "tools.delete_helparticle",
         "workflow.view_changepolicy",
         "workflow.change_changepolicy",
+        *_SWITCHES,
         "workflow.view_alert",
     ),
 }

@@ -40,6 +40,7 @@ from chatbot.chat.rebuild import (
 )
 from chatbot.chat.stored import numbers_in, step_row
 from chatbot.chat.stream import stream
+from chatbot.chat.switched import Switched
 from chatbot.react.endings import broken, model_away
 from chatbot.react.loop import run_react
 from chatbot.react.signals import Signals
@@ -153,7 +154,7 @@ class Execution:
         await guards.begin(basis.state, parts.model.name)
         events = run_react(
             basis.state,
-            model=parts.model,
+            model=Switched(parts.model),
             tools=parts.tools,
             observe=partial(guards.observe, parts.observe, basis.state),
             limits=parts.limits,

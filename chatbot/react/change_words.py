@@ -21,6 +21,10 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
         "en": "there is no such order in your account",
         "zh": "您的账户里没有这个订单",
     },
+    "actions_off": {
+        "en": "changes are paused for now; nothing was done",
+        "zh": "目前暂停办理变更，未做任何操作",
+    },
     "already_cancelled": {
         "en": "the order is cancelled already",
         "zh": "订单已取消",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -130,6 +131,32 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.chain}/{self.position}"
+
+
+class SwitchName(models.TextChoices):
+    MODEL = "model"
+    ACTIONS = "actions"
+
+
+class Switch(models.Model):
+    """Something that staff can turn off at once; ``reason`` says why it is as it is."""
+
+    name = models.CharField(
+        max_length=8, primary_key=True, choices=SwitchName.choices, editable=False
+    )
+    is_off = models.BooleanField(default=False)
+    reason = models.CharField(max_length=400)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, editable=False
+    )
+    changed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = "kill switch"
+        verbose_name_plural = "kill switches"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ChangeRequest(ActionRequest):

@@ -19,9 +19,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from chatbot.workflow import outbox
+from chatbot.workflow import outbox, switches
 from chatbot.workflow.audit import record_audit
-from chatbot.workflow.models import Event
+from chatbot.workflow.models import Event, SwitchName
 from chatbot.workflow.outbox import raise_alert, record_event
 from tools import gateway
 from tools.actions import policy as policies
@@ -202,6 +202,7 @@ def confirm(
 
     Once only: a request that has moved since is returned as it stands.
     """
+    _refuse_while_off()
     try:
         request = gateway.confirm_request(
             request.pk,
@@ -248,6 +249,8 @@ def decide(
     Of two at once the first counts, the other gets the request as it stands.
     ``NotPossible`` where this person may not decide it.
     """
+    if approve:
+        _refuse_while_off()
     before = ActionRequest.objects.get(pk=request_id)
     given = before.approvals.count()
     try:
@@ -274,6 +277,11 @@ def decide(
     return request
 
 
+def _refuse_while_off() -> None:
+    if switches.is_off(SwitchName.ACTIONS):
+        raise NotPossible("actions_off")
+
+
 # ---- executed
 
 
@@ -282,8 +290,11 @@ async def carry_out(
 ) -> ActionRequest:
     """Take an approved request one attempt further, and say what came of it.
 
-    ``fault`` puts a bad line between us and the shop, for measuring.
+    While changes are turned off it stays as it is. ``fault`` puts a bad line between us
+    and the shop, for measuring.
     """
+    if await in_database(switches.is_off, SwitchName.ACTIONS):
+        return await in_database(ActionRequest.objects.get, pk=request_id)
     tell = partial(announce, actor="workflow", now=now)
     return await gateway.perform(request_id, now=now, tell=tell, fault=fault)
 
