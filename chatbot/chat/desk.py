@@ -334,7 +334,7 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
 class SwitchAdmin(admin.ModelAdmin[Switch]):
     """The model off, changes off: within seconds, everywhere, with a reason."""
 
-    list_display = ("name", "is_off", "reason", "changed_by", "changed_at")
+    list_display = ("name", "works", "reason", "changed_by", "changed_at")
     fields = ("is_off", "reason")
     ordering = ("name",)
     actions = None
@@ -344,6 +344,11 @@ class SwitchAdmin(admin.ModelAdmin[Switch]):
     ) -> Any:
         switches.all_switches()
         return super().changelist_view(request, extra_context)
+
+    @admin.display(description=lazy_word("col_state"))
+    def works(self, row: Switch) -> SafeString:
+        tone, key = ("bad", "switch_off") if row.is_off else ("good", "switch_on")
+        return format_html('<span class="tag tag-{}">{}</span>', tone, word(key))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -106,3 +106,10 @@ def test_nothing_is_approved_while_changes_are_off(
     assert fresh(request).state == "confirmed"
     visit("sam").post(page, {"do": "decline", **press})
     assert fresh(request).state == "declined"
+
+
+def test_the_list_says_which_is_off() -> None:
+    turn(SwitchName.MODEL, off=True)
+    page = visit("olga").get(LIST).content.decode()
+    assert page.count("Turned off") == 1
+    assert "drill" in page
