@@ -51,22 +51,34 @@ def name_of(user: User) -> str:
     return user.first_name
 
 
-@transaction.atomic
 def take_over(conversation_id: UUID, *, by: User, now: datetime) -> None:
     """Give a conversation to a person; ``NotPossible`` where another has it.
 
     Whoever has it already keeps it, and nothing is said twice.
     """
+    while not _take(conversation_id, by=by, now=now):
+        pass
+
+
+@transaction.atomic
+def _take(conversation_id: UUID, *, by: User, now: datetime) -> bool:
+    """One try; False, and nothing written, where a run began between the two locks.
+
+    Locked after its conversation it could wait for the journal, which waits for us.
+    """
     run = _lock_active_run(conversation_id)
     conversation = _locked(conversation_id)
     if conversation.taken_by_id == by.pk:
-        return
+        return True
     if conversation.taken_by_id is not None:
         raise NotPossible("already_taken")
+    if run is None and conversation.runs.exclude(phase=RunPhase.STOPPED).exists():
+        return False
     ended = [_end(run, now)] if run is not None else []
     notice = _notice("taken_over", by, conversation)
     _append(conversation, [*ended, notice], now, taken_by=by)
     _record("conversation.taken_over", conversation_id, by, now)
+    return True
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.conf import settings
@@ -14,9 +15,11 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
-from chatbot.chat import takeover
+from chatbot.chat import services, takeover
 from chatbot.chat.launch import launcher
+from chatbot.chat.leases import claim_run, news_of
 from chatbot.chat.models import Conversation, HandOver, Message, Run, Speaker
+from chatbot.chat.problems import Problem
 from chatbot.chat.roles import make_groups
 from chatbot.react.types import StopReason
 from chatbot.workflow.models import AuditEntry, Event
@@ -210,6 +213,63 @@ async def test_a_run_that_was_going_on_ends_and_writes_no_more(
         assert before[-2:] == ["stopped", "notice"]
         await in_database(release, conversation, ada.user)
     assert "assistant" not in await in_database(spoken, conversation)
+
+
+def test_a_run_that_begins_while_it_is_being_taken_ends_too(
+    conversation: Conversation, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message is accepted after the look for a run and before the lock."""
+    lock, late = takeover._locked, ["late"]
+
+    def message_first(conversation_id: UUID) -> Conversation:
+        if late:
+            accept(conversation, late.pop())
+        return lock(conversation_id)
+
+    monkeypatch.setattr(takeover, "_locked", message_first)
+    take(conversation, ada.user)
+    assert the_run(conversation).stop_reason == StopReason.HANDED_OVER
+    assert audited(conversation) == ["conversation.taken_over"]
+
+
+def test_another_process_hears_that_its_run_is_gone(
+    conversation: Conversation, ada: Person
+) -> None:
+    accept(conversation)
+    run = the_run(conversation)
+    claim = claim_run(run.pk, owner="elsewhere", now=timezone.now())
+    assert claim is not None
+    assert news_of([claim])[run.pk].held
+    take(conversation, ada.user)
+    assert not news_of([claim])[run.pk].held
+
+
+async def test_what_was_stopped_is_tried_again_only_by_the_assistant(
+    world: World, conversation: Conversation, ada: Person
+) -> None:
+    world.plays(*TWO_STEPS)
+    world.before_model.shut()
+    await say(conversation)
+    await world.before_model.reached.wait()
+    run = await in_database(the_run, conversation)
+
+    def cancel() -> None:
+        services.cancel_run(run.pk, **whose, now=timezone.now())
+
+    def retry() -> UUID:
+        return services.retry_run(run.pk, **whose, now=timezone.now())
+
+    whose: Any = {
+        "conversation_id": conversation.pk,
+        "account_id": conversation.account_id,
+    }
+    await in_database(cancel)
+    await until_stopped(conversation)
+    await in_database(take, conversation, ada.user)
+    with pytest.raises(Problem, match="nothing_to_retry"):
+        await in_database(retry)
+    await in_database(release, conversation, ada.user)
+    assert await in_database(retry)
 
 
 def test_a_run_is_not_tried_again_while_a_person_has_it(

@@ -11,6 +11,7 @@ from django.utils import timezone
 from chatbot.chat import news
 from chatbot.chat.gate import note_seen
 from chatbot.chat.models import Account, Conversation, Message
+from chatbot.chat.takeover import take_over
 from chatbot.workflow.models import Delivery
 from tests.cast import Person
 from tests.workflow.conftest import confirm, later, propose, sweep
@@ -88,3 +89,22 @@ def test_being_seen_is_written_down_only_now_and_then(lin: Person) -> None:
     assert Account.objects.get(pk=lin.account.pk).seen_at == first
     assert first is not None
     assert first <= timezone.now()
+
+
+@pytest.mark.parametrize(
+    ("taken", "speakers"),
+    [(False, ["notice", "assistant"]), (True, ["notice", "notice"])],
+)
+def test_the_assistant_tells_nothing_where_a_person_has_the_conversation(
+    conversation: Conversation,
+    lin: Person,
+    ada: Person,
+    taken: bool,
+    speakers: list[str],
+) -> None:
+    if taken:
+        take_over(conversation.pk, by=ada.user, now=timezone.now())
+    confirm(propose(conversation, lin), lin)
+    sweep()
+    news_of_it = conversation.messages.filter(client_id__startswith="event.")
+    assert [one.speaker for one in news_of_it.order_by("seq")] == speakers
