@@ -1,12 +1,21 @@
-"""The log of a conversation, read back from the database in order and without gaps."""
+"""The log of a conversation, read back from the database in order and without gaps.
+
+Runs append to it through the journal, customers through ``accept_message()``; whoever
+else has something to say there, through ``append()``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
 from uuid import UUID
 
-from chatbot.chat import frames
+from django.db import transaction
+
+from chatbot.chat import frames, stream
 from chatbot.chat.models import Conversation, Message, Step
 
 PAGE = 200  # entries in one read: a few dozen kilobytes
@@ -44,3 +53,24 @@ def read_log(conversation_id: UUID, *, after: int, limit: int = PAGE) -> LogPage
         ],
         last_seq,
     )
+
+
+def append(
+    conversation: Conversation,
+    rows: Sequence[Message | Step],
+    now: datetime,
+    **columns: Any,
+) -> None:
+    """Write rows at the end of a log, and show them once that is committed.
+
+    The caller holds the conversation's row lock; ``columns`` are further ones of it.
+    """
+    for row in rows:
+        conversation.last_seq += 1
+        row.seq, row.conversation_id = conversation.last_seq, conversation.pk
+        row.created_at = now
+        row.save(force_insert=True)
+    Conversation.objects.filter(pk=conversation.pk).update(
+        last_seq=conversation.last_seq, updated_at=now, **columns
+    )
+    transaction.on_commit(partial(stream.publish_rows, conversation.pk, rows))

@@ -9,15 +9,14 @@ from __future__ import annotations
 import smtplib
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 from uuid import UUID
 
 from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
-from chatbot.chat import stream
 from chatbot.chat.cards import language_for
+from chatbot.chat.log import append
 from chatbot.chat.models import Account, Conversation, Message, Speaker
 from chatbot.chat.words import all_words
 from chatbot.react.change_words import done_words, name_words, reason_words
@@ -104,21 +103,13 @@ def _tell(event: Event) -> None:
     if news is None:
         return
     text, card = news
-    message = Message.objects.create(
-        conversation=conversation,
-        seq=conversation.last_seq + 1,
+    message = Message(
         speaker=_speaker(conversation, event),
         text=text,
         extras={"card": card},
         client_id=mark_of(event),
-        created_at=timezone.now(),
     )
-    Conversation.objects.filter(pk=conversation.pk).update(
-        last_seq=message.seq, updated_at=message.created_at
-    )
-    transaction.on_commit(
-        partial(stream.publish_rows, conversation.pk, [message]),
-    )
+    append(conversation, [message], timezone.now())
 
 
 def _speaker(conversation: Conversation, event: Event) -> Speaker:

@@ -7,10 +7,9 @@ its process still writes is void. The row lock of the conversation settles who w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -18,10 +17,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
-from chatbot.chat import launch, stream
+from chatbot.chat import launch
 from chatbot.chat.cards import language_for
 from chatbot.chat.ending import end_columns
 from chatbot.chat.leases import Claim
+from chatbot.chat.log import append
 from chatbot.chat.models import Conversation, Message, Run, RunPhase, Speaker, Step
 from chatbot.chat.news import mark_of
 from chatbot.chat.stored import numbers_in, step_row, stored_event
@@ -76,7 +76,7 @@ def _take(conversation_id: UUID, *, by: User, now: datetime) -> bool:
         return False
     ended = [_end(run, now)] if run is not None else []
     notice = _notice("taken_over", by, conversation)
-    _append(conversation, [*ended, notice], now, taken_by=by)
+    append(conversation, [*ended, notice], now, taken_by=by)
     _record("conversation.taken_over", conversation_id, by, now)
     return True
 
@@ -95,7 +95,7 @@ def release(
     if conversation.taken_by_id != by.pk and not anyones:
         raise NotPossible("already_taken")
     notice = _notice("released", conversation.taken_by, conversation)
-    _append(conversation, [notice], now, taken_by=None)
+    append(conversation, [notice], now, taken_by=None)
     conversation.handovers.filter(closed_at=None).update(closed_at=now)
     _record("conversation.released", conversation_id, by, now)
 
@@ -128,7 +128,7 @@ def say_as_staff(
         extras={"name": name_of(by)},
         client_id=mark_of(event),
     )
-    _append(conversation, [message], now)
+    append(conversation, [message], now)
     return message
 
 
@@ -181,24 +181,6 @@ def _notice(code: str, person: User, conversation: Conversation) -> Message:
     return Message(
         speaker=Speaker.NOTICE, text=text, extras={"code": code, "name": name}
     )
-
-
-def _append(
-    conversation: Conversation,
-    rows: Sequence[Message | Step],
-    now: datetime,
-    **columns: Any,
-) -> None:
-    """Write rows at the end of a log whose conversation is locked, and show them."""
-    for row in rows:
-        conversation.last_seq += 1
-        row.seq, row.conversation_id = conversation.last_seq, conversation.pk
-        row.created_at = now
-        row.save(force_insert=True)
-    Conversation.objects.filter(pk=conversation.pk).update(
-        last_seq=conversation.last_seq, updated_at=now, **columns
-    )
-    transaction.on_commit(partial(stream.publish_rows, conversation.pk, rows))
 
 
 def _record(kind: str, conversation_id: UUID, by: User, now: datetime) -> None:
