@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import pytest
 from django.db import connection
 
+from chatbot.evals.scratch import end_other_connections
 from tests.cast import Person, person
 from tests.servers.postgres import PostgresServer
 from tests.servers.processes import MissingPart
 from tests.servers.product import Product
 from tests.servers.redis import RedisServer
-from tools import database
 
 # ---- no way out
 
@@ -142,18 +142,8 @@ def _open_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """A test database ends without connections.
-
-    The executor's threads keep theirs, and so do threads of libraries that outlive the
-    test which used them; PostgreSQL drops no database that anybody is connected to.
-    """
+    """A test database ends without connections."""
     yield
-    database.close_threads()
     with django_db_blocker.unblock():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            connection.close()
+        end_other_connections()
+        connection.close()

@@ -23,7 +23,7 @@ from chatbot.assistant.wiring import instructions
 from chatbot.evals.cases_faults import Fault
 from chatbot.evals.cases_format import NotSupported
 from chatbot.evals.cases_world import MODEL_KEY, SYSTEM_PROMPT_CANARY
-from tools.database import close_threads
+from chatbot.evals.scratch import end_other_connections
 
 START_SECONDS = 90
 STOP_SECONDS = 10
@@ -59,20 +59,12 @@ def case_database(number: int) -> Iterator[str]:
 
 
 def _let_go() -> None:
-    """Close every connection: a database that is copied or dropped may have none.
-
-    Threads of libraries keep theirs. PostgreSQL is told to end those; of SQLite's file
-    a copy holds all that was committed only when the log beside it has been merged.
-    """
-    close_threads()
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
+    """Close every connection: a database that is copied or dropped may have none."""
+    end_other_connections()
+    if connection.vendor == "sqlite":
+        # The copy is of the file alone: what was committed has to stand in it.
+        with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        else:
-            cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
     connections.close_all()
 
 
