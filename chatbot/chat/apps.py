@@ -10,5 +10,5 @@ class ChatConfig(AppConfig):
     verbose_name = "Chat"
 
     def ready(self) -> None:
-        # The approval desk is an admin of the workflow's rows, in this room's words.
-        autodiscover_modules("desk")
+        # Admin pages of the workflow's rows, in this room's words.
+        autodiscover_modules("desk", "desk_rules")
