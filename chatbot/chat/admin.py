@@ -1,4 +1,7 @@
-"""The audit in the admin: who asked what, what was done, why it stopped. Read-only."""
+"""The audit in the admin: who asked what, what was done, why it stopped.
+
+No row of it can be written; a conversation's page also lets a person take it over.
+"""
 
 from __future__ import annotations
 
@@ -262,14 +265,10 @@ class ConversationAdmin(AuditAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         conversation: Conversation = self.found(request, object_id)
-        if request.POST.get("do") == "read":
-            if not reading.give_reason(request, conversation):
-                self.message_user(request, word("desk_reason_required"), messages.ERROR)
-            return HttpResponseRedirect(request.path)
         if request.method == "POST":
-            problem = admin_takeover.act(request, conversation)
+            problem = self._act(request, conversation)
             if problem:
-                self.message_user(request, word(f"take_{problem}"), messages.ERROR)
+                self.message_user(request, word(problem), messages.ERROR)
             return HttpResponseRedirect(request.path)
         if "news" in request.GET:
             return admin_takeover.news(request, conversation)
@@ -291,6 +290,14 @@ class ConversationAdmin(AuditAdmin):
             hand_overs=conversation.handovers.order_by("created_at"),
             with_text=sight.text,
         )
+
+    def _act(self, request: HttpRequest, conversation: Conversation) -> str:
+        """What was pressed; the word for why it was not possible, or ""."""
+        if request.POST.get("do") == "read":
+            given = reading.give_reason(request, conversation)
+            return "" if given else "desk_reason_required"
+        problem = admin_takeover.act(request, conversation)
+        return problem and f"take_{problem}"
 
 
 class OpenFilter(admin.SimpleListFilter):

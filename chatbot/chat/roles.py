@@ -38,7 +38,7 @@ _SWITCHES = ("workflow.view_switch", "workflow.change_switch")
 M = TypeVar("M", bound=Model)
 
 GROUPS: Mapping[Role, Sequence[str]] = {
-    # Every conversation that was handed over, and those that they have taken.
+    # Every conversation that was handed over: only such a one can they take.
     Role.AGENT: (*_TRACE, *_DESK, *_WRITE),
     Role.SUPERVISOR: (
         *_TRACE,

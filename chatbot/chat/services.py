@@ -79,10 +79,9 @@ def accept_message(
     """Store a customer's message and the run that will answer it.
 
     A message that comes while a run goes on joins it, and one that comes while a person
-    has the conversation starts none. The same ``client_id`` again
-    changes nothing and gives the same answer. ``Forbidden`` if the conversation is not
-    this account's, ``Problem`` where a limit of the customer is reached; ``limited``
-    turns those off.
+    has the conversation starts none. The same ``client_id`` again changes nothing and
+    gives the same answer. ``Forbidden`` if the conversation is not this account's,
+    ``Problem`` where a limit of the customer is reached; ``limited`` turns those off.
     """
     place = _LOCKED.first(conversation=conversation_id, account=account_id)
     if place is None:
