@@ -22,6 +22,8 @@ const log = emptyLog();
 const outbox = new Outbox(conversation);
 const list = root.querySelector("[data-log]");
 const scroller = root.querySelector("[data-scroller]");
+const who = root.querySelector("[data-who]");
+const assistant = who.textContent;
 const welcome = root.querySelector("[data-welcome]");
 const newest = root.querySelector("[data-newest]");
 const sheet = evidenceSheet(wording);
@@ -145,8 +147,7 @@ function nameWhoAnswers() {
   const { words } = wording;
   const name = personOf(log);
   const person = name ? words.who_person.replace("{name}", name) : words.who_somebody;
-  const who = root.querySelector("[data-who]");
-  who.textContent = name === null ? words.who_answers : person;
+  who.textContent = name === null ? assistant : person;
   root.querySelector("[data-who-model]").hidden = name !== null;
 }
 
