@@ -175,7 +175,10 @@ def _locked(conversation_id: UUID) -> Conversation:
 
 
 def _notice(code: str, person: User, conversation: Conversation) -> Message:
-    language = language_for(conversation, None)
+    # A run knows its question's language once it has begun.
+    begun = conversation.runs.exclude(started_at=None).order_by("-started_at")
+    last = begun.values_list("pk", flat=True).first()
+    language = language_for(conversation, last)
     name = name_of(person)
     text = _NOTICES[code][language].format(name=name or _SOMEBODY[language])
     return Message(

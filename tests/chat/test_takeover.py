@@ -295,6 +295,20 @@ def test_an_open_hand_over_is_closed_when_it_is_given_back(
     assert not conversation.handovers.filter(closed_at=None).exists()
 
 
+@pytest.mark.parametrize(
+    ("asked_in", "told"), [("en", "from our team"), ("zh", "已接入"), ("", "已接入")]
+)
+def test_the_notice_is_in_the_language_of_the_talk(
+    conversation: Conversation, ada: Person, asked_in: str, told: str
+) -> None:
+    """That of the last question that was read; where there is none, the account's."""
+    accept(conversation)
+    if asked_in:
+        conversation.runs.update(started_at=timezone.now(), language=asked_in)
+    take(conversation, ada.user)
+    assert told in conversation.messages.get(speaker=Speaker.NOTICE).text
+
+
 # ---- its page
 
 
