@@ -341,6 +341,9 @@ def test_it_is_taken_written_in_and_given_back_on_its_page(
     desk("sam", "say", text="<b>One moment</b>")
     page = desk("sam").content.decode()
     assert "&lt;b&gt;One moment&lt;/b&gt;" in page
+    # Staff read who said it: "You" is the customer's own word.
+    assert "<strong>lin</strong>" in page
+    assert "<strong>You</strong>" not in page
     assert "Give back" in page
     desk("sam", "release")
     assert spoken(conversation) == ["customer", "notice", "staff", "notice"]
