@@ -121,7 +121,10 @@ async def test_a_killed_worker_s_run_goes_on_in_the_web_process(
         await started(stack.webs[1].web)
         check_whole(client, records, await client.answered(said))
     run = client.log[-1]["run"]
-    assert records.number("SELECT crashes FROM chat_run WHERE id = %s", run) == 2
+    # Three had it in turn. Deaths are counted anew once a run has got on, and whether
+    # the worker stored a step before it died is the machine's affair.
+    assert records.number("SELECT fence FROM chat_run WHERE id = %s", run) == 3
+    assert records.number("SELECT crashes FROM chat_run WHERE id = %s", run) in (1, 2)
 
 
 def _held_by_a_worker(records: Records, stack: Stack) -> bool:
