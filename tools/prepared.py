@@ -92,14 +92,52 @@ class Update:
         self._compiled: dict[str, _Compiled] = {}
 
     def __call__(self, **values: Any) -> int:
+        compiled = self._of_this_database()
+        return int(_run(compiled.text, compiled.filled(values)).rowcount)
+
+    def _of_this_database(self) -> _Compiled:
         compiled = self._compiled.get(connection.vendor)
         if compiled is None:
-            query: Any = self._query().query.chain(sql.UpdateQuery)
-            query.add_update_values(self._changes)
-            text, parameters = query.get_compiler(connection=connection).as_sql()
-            compiled = _Compiled(text, parameters, {})
-            self._compiled[connection.vendor] = compiled
-        return int(_run(compiled.text, compiled.filled(values)).rowcount)
+            compiled = self._compiled[connection.vendor] = self._compile()
+        return compiled
+
+    def _compile(self) -> _Compiled:
+        query: Any = self._query().query.chain(sql.UpdateQuery)
+        query.add_update_values(self._changes)
+        text, parameters = query.get_compiler(connection=connection).as_sql()
+        return _Compiled(text, parameters, {})
+
+
+class UpdateReturning(Update):
+    """The same, and gives these columns of the one row as it is then, or None."""
+
+    def __init__(
+        self,
+        query: Callable[[], QuerySet[Any, Any]],
+        columns: Sequence[str],
+        **changes: object,
+    ) -> None:
+        super().__init__(query, **changes)
+        self._columns = columns
+
+    def first(self, **values: Any) -> tuple[Any, ...] | None:
+        compiled = self._of_this_database()
+        found = _run(compiled.text, compiled.filled(values)).fetchone()
+        return _converted(found, compiled.converters) if found else None
+
+    def _compile(self) -> _Compiled:
+        updated = super()._compile()
+        model = self._query().model
+        # A compiler of its own: it knows what makes Python values of these columns.
+        compiler = model.objects.values_list(*self._columns).query.get_compiler(
+            connection=connection
+        )
+        compiler.pre_sql_setup()
+        columns: list[Any] = [one[0] for one in compiler.select]
+        quote = connection.ops.quote_name
+        names = ", ".join(quote(column.target.column) for column in columns)
+        text = f"{updated.text} RETURNING {names}"
+        return _Compiled(text, updated.parameters, compiler.get_converters(columns))
 
 
 # Sizes of ``pk__in``, and of an insert: few, for each is a statement of its own.

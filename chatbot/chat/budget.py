@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django.conf import settings
@@ -25,6 +25,7 @@ from chatbot.chat.models import Run
 from chatbot.react.types import Usage
 from chatbot.workflow.outbox import raise_alert
 from tools.database import in_database
+from tools.prepared import Place, Select
 
 ALERT_AT = Decimal("0.8")
 # Seconds for which a process believes its last look at everybody's day.
@@ -87,13 +88,29 @@ def allowed(scope: Scope) -> Allowed:
 def spent_today(scope: Scope, *, now: datetime) -> Spent:
     """By the runs that began today and have ended."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    runs = Run.objects.filter(created_at__gte=midnight)
-    if scope is not None:
-        runs = runs.filter(conversation__account_id=scope)
-    found = runs.aggregate(
-        tokens=Sum(F("prompt_tokens") + F("completion_tokens")), money=Sum("cost")
+    if scope is None:
+        found = Run.objects.filter(created_at__gte=midnight).aggregate(**_SUMS)
+        tokens, money = found["tokens"], found["money"]
+    else:
+        tokens, money = _CUSTOMERS.first(since=midnight, account=scope) or (0, 0)
+    return Spent(tokens or 0, money or Decimal(0))
+
+
+_SUMS: dict[str, Any] = {
+    "tokens": Sum(F("prompt_tokens") + F("completion_tokens")),
+    "money": Sum("cost"),
+}
+_CUSTOMERS = Select(
+    lambda: (
+        Run.objects.filter(
+            created_at__gte=Place("since"), conversation__account_id=Place("account")
+        )
+        .order_by()
+        .values("conversation__account_id")
+        .annotate(**_SUMS)
+        .values_list(*_SUMS)
     )
-    return Spent(found["tokens"] or 0, found["money"] or Decimal(0))
+)
 
 
 @dataclass(slots=True)
@@ -128,14 +145,17 @@ class Till:
         self._looked_at: float | None = None
         self._said: set[str] = set()
 
-    async def open(self, run_id: UUID, account_id: int, before: Spent) -> None:
+    async def open(
+        self, run_id: UUID, account_id: int, *, before: Spent, today: Spent
+    ) -> None:
         """Begin to count a run, which may have cost something ``before`` it came here.
 
-        With the database's word on what its customer and everybody has spent.
+        ``today`` is the database's word on what its customer has spent; on everybody's
+        it is asked for now and then.
         """
         now = timezone.now()
         day = self._customers.setdefault(account_id, _Day())
-        day.ended = await in_database(spent_today, account_id, now=now)
+        day.ended = today
         fresh = self._looked_at and monotonic() - self._looked_at < TOTAL_IS_FRESH
         if not fresh:
             self._looked_at = monotonic()

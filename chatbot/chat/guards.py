@@ -38,6 +38,7 @@ class Guards:
         self._run_id = run_id
         self._conversation_id = conversation_id
         self._account_id = basis.account_id
+        self._today = basis.spent_today
         self._locked_until: datetime | None = basis.lookups_locked_until
         self._signals = signals
         self._model = ""
@@ -46,11 +47,13 @@ class Guards:
     async def begin(self, state: RunState, model: str) -> None:
         """Count what the run has cost already, and see whether it may cost more."""
         self._model = model
-        # The offline model costs nothing, and no statement either.
+        # The offline model costs nothing.
         self._counts = model_kind(model) != "offline"
         if self._counts:
             before = cost_of(model, tally(state).usage)
-            await till().open(self._run_id, self._account_id, before)
+            await till().open(
+                self._run_id, self._account_id, before=before, today=self._today
+            )
             await self._mind_the_budget()
 
     async def observe(

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import F, Q
 
 from chatbot.chat.models import Run, RunPhase
-from tools.prepared import Place, Select, Update
+from tools.prepared import Place, UpdateReturning
 
 # A run that took this many processes with it at one and the same step is not tried
 # again; one that gets on between deaths merely stood beside them.
@@ -48,12 +48,9 @@ def _free(now: datetime) -> Q:
 def claim_run(run_id: UUID, *, owner: str, now: datetime) -> Claim | None:
     """Take a run that nobody works on; None if somebody does, or it has stopped."""
     until = now + lease()
-    taken = _take_queued(run=run_id, owner=owner, until=until)
-    if not taken:
-        taken = _take_orphan(run=run_id, owner=owner, until=until, now=now)
-    if not taken:
-        return None
-    found = _TAKEN.first(run=run_id, owner=owner)
+    found = _take_queued.first(run=run_id, owner=owner, until=until)
+    if found is None:
+        found = _take_orphan.first(run=run_id, owner=owner, until=until, now=now)
     return Claim(run_id, *found) if found else None
 
 
@@ -63,21 +60,18 @@ _OURS = {
     "lease_owner": Place("owner"),
     "lease_until": Place("until"),
 }
-_take_queued = Update(
-    lambda: Run.objects.filter(pk=Place("run"), phase=RunPhase.QUEUED), **_OURS
+_CLAIM = ("conversation_id", "fence", "crashes")
+_take_queued = UpdateReturning(
+    lambda: Run.objects.filter(pk=Place("run"), phase=RunPhase.QUEUED), _CLAIM, **_OURS
 )
 # Only a lease that ran out speaks of a death; one given back does not.
-_take_orphan = Update(
+_take_orphan = UpdateReturning(
     lambda: Run.objects.filter(
         pk=Place("run"), phase=RunPhase.RUNNING, lease_until__lt=Place("now")
     ),
+    _CLAIM,
     **_OURS,
     crashes=F("crashes") + 1,
-)
-_TAKEN = Select(
-    lambda: Run.objects.filter(pk=Place("run"), lease_owner=Place("owner")).values_list(
-        "conversation_id", "fence", "crashes"
-    )
 )
 
 

@@ -10,7 +10,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils import timezone
 
+from chatbot.chat.budget import Spent, spent_today
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker, Step
 from chatbot.chat.stored import question_of, stored_event
 from chatbot.react import state as known
@@ -69,6 +71,7 @@ class Basis:
     read_seq: int
     unread: list[Said]
     cancelled: bool
+    spent_today: Spent
     away_since: datetime | None = None
     lookups_locked_until: datetime | None = None
 
@@ -103,6 +106,7 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         read_seq=read_seq,
         unread=[message for message in asked if message.seq > read_seq],
         cancelled=run.cancel_requested_at is not None,
+        spent_today=spent_today(account.pk, now=timezone.now()),
         away_since=run.away_since,
         lookups_locked_until=account.lookups_locked_until,
     )

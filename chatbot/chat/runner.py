@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TypeAlias, cast
@@ -80,13 +81,13 @@ async def execute_run(
     one. Where the database is away, or the task is cancelled, the run stays as it was
     last saved and is taken up again when its lease ends or is given back.
     """
-    claim = await in_database(claim_run, run_id, owner=owner, now=timezone.now())
-    if claim is None:
+    start = await in_database(_take, run_id, owner=owner, now=timezone.now())
+    if start is None:
         return None
-    execution = Execution(claim, model_name, build)
+    execution = Execution(start.claim, model_name, build)
     taken(execution)
     try:
-        await execution.play()
+        await execution.play(start)
     except LeaseLost:
         logger.info("run %s is somebody else's now", run_id)
     except DATABASE_AWAY as error:
@@ -97,6 +98,25 @@ async def execute_run(
     finally:
         execution.let_go()
     return execution.next_run
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A claimed run and what it starts from, or why that cannot be read."""
+
+    claim: Claim
+    basis: Basis | None
+    problem: Exception | None = None
+
+
+def _take(run_id: UUID, *, owner: str, now: datetime) -> _Start | None:
+    claim = claim_run(run_id, owner=owner, now=now)
+    if claim is None:
+        return None
+    try:
+        return _Start(claim, rebuild_run(run_id))
+    except Exception as problem:  # noqa: BLE001 - the claimed run has to be ended by it
+        return _Start(claim, None, problem)
 
 
 class Execution:
@@ -125,9 +145,11 @@ class Execution:
         self._away_since: datetime | None = None
         self._ended = False
 
-    async def play(self) -> None:
+    async def play(self, start: _Start) -> None:
         """Run the loop to its end; raises what only the caller can settle."""
-        basis = await in_database(rebuild_run, self.claim.run_id)
+        if start.problem is not None:
+            raise start.problem
+        basis = start.basis
         if basis is None:
             return
         self._begin(basis)

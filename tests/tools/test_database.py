@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 
 from tools.database import in_database, read_from_database
 from tools.errors import ToolTimeout
@@ -95,3 +97,45 @@ async def test_cancelling_the_run_is_no_timeout_of_the_tool() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a server's connections")
+async def test_a_connection_that_was_closed_meanwhile_is_not_used_again() -> None:
+    """Closed by the server right after it was used, for whatever reason."""
+
+    def own_process() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            return int(cursor.fetchone()[0])
+
+    def end_the_others() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    units = range(settings.DATABASE_THREADS)
+    before = await asyncio.gather(*(in_database(own_process) for _ in units))
+    await asyncio.to_thread(_in_a_thread_of_its_own, end_the_others)
+    after = await asyncio.gather(*(in_database(own_process) for _ in units))
+    assert not set(before) & set(after)
+
+
+async def test_a_connection_that_works_is_not_asked_before_each_unit() -> None:
+    def was_trusted() -> bool:
+        here: Any = connection
+        trusted = bool(here.health_check_done)
+        here.ensure_connection()
+        return trusted
+
+    for _ in range(4 * settings.DATABASE_THREADS):
+        await in_database(was_trusted)
+    assert await in_database(was_trusted)
+
+
+def _in_a_thread_of_its_own(work: Callable[[], None]) -> None:
+    try:
+        work()
+    finally:
+        connections.close_all()

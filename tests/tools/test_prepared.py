@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from tools.backends.store.models import Carrier, Customer, Order
@@ -13,6 +13,7 @@ from tools.prepared import (
     Place,
     Select,
     Update,
+    UpdateReturning,
     insert_row,
     insert_rows,
     numbered,
@@ -100,3 +101,28 @@ def test_an_in_of_any_size_meets_just_its_members(order: Order, count: int) -> N
         lambda: Order.objects.filter(pk__in=numbered(len(wanted))).values_list("pk")
     )
     assert found.rows(**wanted) == [(order.pk,)]
+
+
+def test_an_update_gives_what_stands_there_then(order: Order) -> None:
+    until = NOW + timedelta(days=1)
+    paid = UpdateReturning(
+        lambda: Order.objects.filter(pk=Place("order"), status=Place("was")),
+        ("number", "total", "paid_at", "customer_id"),
+        status="shipped",
+        paid_at=Place("at"),
+        total=F("total") + Place("more"),
+    )
+    values = {"order": order.pk, "was": "paid", "at": until, "more": 5}
+    assert paid.first(**values) == ("P-1", 105, until, "C-PREPARED")
+    assert paid.first(**values) is None
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps its own")
+def test_postgresql_plans_a_prepared_query_once() -> None:
+    found = Select(lambda: Order.objects.filter(pk=Place("order")).values_list("pk"))
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+        for number in range(3):
+            found.rows(order=number)
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements")
+        assert cursor.fetchone() == (1,)
