@@ -23,7 +23,7 @@ from tools.actions import performing, requests
 from tools.actions.faults import Fault, FaultyShop
 from tools.actions.models import ActionRequest
 from tools.actions.requests import RequestRefused
-from tools.backends import changing_backend, refund_ledger
+from tools.backends import changing_backend, contact_book, refund_ledger
 from tools.backends.changes import Preview
 from tools.catalog import CATALOG
 from tools.catalog.tool import Raw, Tool
@@ -53,9 +53,11 @@ from tools.timeouts import run_tool_with_timeout
 __all__ = [
     "Preview",
     "RequestRefused",
+    "can_prove_orders",
     "confirm_request",
     "decide_request",
     "due_requests",
+    "email_of_order",
     "expire_due",
     "make_room",
     "observe",
@@ -186,6 +188,29 @@ def _shortened(fields: dict[str, Any], *, rows: int, size: int) -> dict[str, Any
             raise BadResult("the result is too large")
         del longest[-1]
     return fields
+
+
+# ---- proof of an order
+
+
+def can_prove_orders() -> bool:
+    """Whether this shop tells how an order's buyer is reached."""
+    return contact_book() is not None
+
+
+async def email_of_order(order_id: str, contact: str) -> str | None:
+    """Where to mail a code that proves an order: see ``ContactBook.email_of``.
+
+    For the code that mails alone. Raises a ``ToolError`` where the shop does not reply.
+    """
+    book = contact_book()
+    if book is None:
+        return None
+    try:
+        async with asyncio.timeout(settings.TOOL_TIMEOUT_SECONDS):
+            return await book.email_of(order_id, contact)
+    except TimeoutError as error:
+        raise ToolTimeout("no contact in time") from error
 
 
 # ---- changes

@@ -111,6 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
         parts = self._parts()
         if self.shop_server.down or not self._is_signed_in():
             self._answer(*self._refusal())
+        elif parts[-1] == "contacts":
+            self._answer(*self._contact(body))
         elif parts[-1] == "preview":
             order = body["arguments"].get("order_id", "")
             own = self.shop_server.orders_of(parts[1], parts[2])
@@ -149,6 +151,18 @@ class _Handler(BaseHTTPRequestHandler):
         if parts[-1] == "refunds":
             return 200, {"order_id": found[0]["order_id"], "refunds": []}
         return 200, found[0]
+
+    def _contact(self, body: Mapping[str, Any]) -> tuple[int, Any]:
+        for number, held in self.shop_server.shop["contacts"].items():
+            if canonical_number(number) == body["order"]:
+                asked = body["contact"].strip().lower()
+                by_mail = "@" in asked and asked == held["email"]
+                digits = "".join(filter(str.isdigit, asked))
+                phone = "".join(filter(str.isdigit, held["phone"]))
+                by_phone = len(digits) >= 8 and phone.endswith(digits)
+                if by_mail or by_phone:
+                    return 200, {"email": held["email"]}
+        return 404, {}
 
     def _list(self, own: list[dict[str, Any]]) -> tuple[int, Any]:
         query = parse_qs(urlsplit(self.path).query)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from tools.backends.base import OrderBackend, Owner
+from tools.backends.contacts import ContactBook
 from tools.contracts import OrderStatus, ParcelStatus
 
 LIN, MEI, NOBODY = Owner("C-LIN"), Owner("C-MEI"), Owner()
@@ -106,3 +107,45 @@ class BackendContract:
         order = await backend.get_order(MEI, "O-311")
         assert order is not None
         assert [parcel.tracking_id for parcel in order.parcels] == [None]
+
+
+class ContactContract:
+    """What a shop that tells an order's contact must do; give ``book`` as a fixture.
+
+    O-204 holds ``lin@example.com`` and ``+86 138 0000 1204``; O-305 a phone alone,
+    ``13900001305``.
+    """
+
+    @pytest.mark.parametrize(
+        "contact",
+        ["lin@example.com", " LIN@Example.com ", "13800001204", "+86 138-0000-1204"],
+    )
+    @pytest.mark.parametrize("number", ["O-204", "o 204"])
+    async def test_an_orders_own_contact_leads_to_its_address(
+        self, book: ContactBook, number: str, contact: str
+    ) -> None:
+        assert await book.email_of(number, contact) == "lin@example.com"
+
+    async def test_an_order_with_a_phone_alone_has_no_address(
+        self, book: ContactBook
+    ) -> None:
+        assert await book.email_of("O-305", "139 0000 1305") == ""
+
+    @pytest.mark.parametrize(
+        ("number", "contact"),
+        [
+            ("O-204", "mei@example.com"),
+            ("O-204", "13900001305"),
+            ("O-204", "1204"),
+            ("O-204", ""),
+            ("O-204", "@"),
+            ("O-305", "lin@example.com"),
+            ("O-305", "@"),
+            ("O-999", "lin@example.com"),
+            ("", "lin@example.com"),
+        ],
+    )
+    async def test_another_contact_is_told_as_no_order(
+        self, book: ContactBook, number: str, contact: str
+    ) -> None:
+        assert await book.email_of(number, contact) is None

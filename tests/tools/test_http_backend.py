@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.servers.shop_server import KEY, ShopServer
-from tests.tools.backend_contract import LIN, BackendContract
+from tests.tools.backend_contract import LIN, BackendContract, ContactContract
+from tools.backends.contacts import ContactBook
 from tools.backends.http_api import HttpShop
 from tools.contracts import ActionKind
 from tools.errors import BadResult, ToolTimeout, ToolUnavailable
@@ -53,6 +54,10 @@ SHOP: dict[str, Any] = {
         "O-205": "C-LIN",
         "O-305": "C-MEI",
         "O-311": "C-MEI",
+    },
+    "contacts": {
+        "O-204": {"email": "lin@example.com", "phone": "+86 138 0000 1204"},
+        "O-305": {"email": "", "phone": "13900001305"},
     },
     "orders": [
         order("O-204", "shipped", "2026-11-28T10:00:00+08:00", parcel("N-88")),
@@ -98,6 +103,12 @@ def server(settings: Any) -> Iterator[ShopServer]:
 class TestHttpShop(BackendContract):
     @pytest.fixture
     def backend(self, server: ShopServer) -> HttpShop:
+        return HttpShop()
+
+
+class TestHttpContacts(ContactContract):
+    @pytest.fixture
+    def book(self, server: ShopServer) -> ContactBook:
         return HttpShop()
 
 

@@ -7,11 +7,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.tools.backend_contract import LIN, MEI, PROVED, BackendContract
+from tests.tools.backend_contract import (
+    LIN,
+    MEI,
+    PROVED,
+    BackendContract,
+    ContactContract,
+)
 from tools.backends.base import OrderBackend, Owner
 from tools.backends.carriers import CARRIERS, tracking_link, trusted_link
+from tools.backends.contacts import ContactBook
 from tools.backends.store import backend as store
 from tools.backends.store.backend import StoreBackend
+from tools.backends.store.contacts import StoreContacts
 from tools.backends.store.models import Carrier, Order, Parcel, TrackingEvent
 from tools.backends.store.seeding.shop import seed_the_named
 from tools.database import in_database
@@ -29,6 +37,20 @@ class TestStoreBackend(BackendContract):
     @pytest.fixture
     def backend(self) -> OrderBackend:
         return StoreBackend()
+
+
+class TestStoreContacts(ContactContract):
+    @pytest.fixture
+    def book(self) -> ContactBook:
+        for number, email, phone in (
+            ("O-204", "lin@example.com", "+86 138 0000 1204"),
+            ("O-305", "", "13900001305"),
+        ):
+            order = Order.objects.get(number=number)
+            order.customer.email, order.customer.phone = email, ""
+            order.customer.save()
+            Order.objects.filter(pk=order.pk).update(phone=phone)
+        return StoreContacts()
 
 
 @pytest.mark.parametrize("owner", [MEI, PROVED])

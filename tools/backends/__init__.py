@@ -9,6 +9,7 @@ from django.utils.module_loading import import_string
 
 from tools.backends.base import OrderBackend
 from tools.backends.changes import ChangingBackend, RefundLedger
+from tools.backends.contacts import ContactBook
 
 # Dotted names: this package is imported before any model may be.
 BACKENDS: dict[str, str] = {
@@ -22,6 +23,12 @@ CHANGING: dict[str, str] = {
 }
 # Those whose refunds a payment provider reports to us; others keep their own books.
 SETTLING: dict[str, str] = {"store": "tools.backends.store.refunds.StoreRefunds"}
+# Those that tell whether a contact is an order's own; with another one nobody can prove
+# an order without signing in.
+REACHING: dict[str, str] = {
+    "store": "tools.backends.store.contacts.StoreContacts",
+    "http_api": "tools.backends.http_api.HttpShop",
+}
 
 
 @cache
@@ -43,4 +50,12 @@ def refund_ledger() -> RefundLedger | None:
     """Where settled refunds are noted; None where the shop does that itself."""
     name = SETTLING.get(settings.TOOLS_BACKEND)
     made: RefundLedger | None = import_string(name)() if name else None
+    return made
+
+
+@cache
+def contact_book() -> ContactBook | None:
+    """Where the contact of an order is looked up; None where the shop tells none."""
+    name = REACHING.get(settings.TOOLS_BACKEND)
+    made: ContactBook | None = import_string(name)() if name else None
     return made

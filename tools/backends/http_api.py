@@ -54,6 +54,12 @@ class _Previewed(BaseModel):
     after: dict[str, str] = {}
 
 
+class _Reached(BaseModel):
+    """What a contact that is the order's own leads to."""
+
+    email: str = ""
+
+
 class HttpShop:
     """Reads and changes through ``SHOP_API_URL``, signed in with ``SHOP_API_KEY``."""
 
@@ -80,6 +86,11 @@ class HttpShop:
         path = _address(owner, "orders", canonical_number(order_id), "refunds")
         refunds = await _get(path, base.OrderRefunds)
         return _same(refunds, refunds.order_id if refunds else None, order_id)
+
+    async def email_of(self, order_id: str, contact: str) -> str | None:
+        body = {"order": canonical_number(order_id), "contact": contact}
+        found = await _send("POST", "/v1/contacts", _Reached, json=body)
+        return found.email if found else None
 
     async def preview(
         self, customer_id: str, kind: ActionKind, arguments: Mapping[str, Json]
