@@ -45,6 +45,7 @@ _MAX_LINKS = 4
 def answer_row(claim: Claim, stopped: Stopped, state: RunState) -> Message:
     """The unsaved message that the customer reads."""
     evidence = evidence_of(stopped.coverage, known.observations(state))
+    form = {"guest": {"form": stopped.form}} if stopped.form else {}
     return Message(
         run_id=claim.run_id,
         conversation_id=claim.conversation_id,
@@ -57,6 +58,7 @@ def answer_row(claim: Claim, stopped: Stopped, state: RunState) -> Message:
             "reason": stopped.reason,
             "hand_over": stopped.hand_over,
             "can_retry": stopped.can_retry,
+            **form,
         },
         created_at=stopped.at,
     )

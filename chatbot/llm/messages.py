@@ -8,7 +8,7 @@ The actor is not in reach of this module, and so never in a message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -19,6 +19,7 @@ from chatbot.llm.observations import observation_text
 from chatbot.llm.words import Words, words_for
 from chatbot.react.types import (
     Acted,
+    Background,
     Nudged,
     Observed,
     Refused,
@@ -175,7 +176,7 @@ def opening(state: RunState, instructions: str) -> list[Message]:
     for turn in state.background.turns[-MAX_TURNS:]:
         _append_turn(messages, turn, keep)
     append(messages, "user", _without_people(question.text, keep))
-    if checklist := _checklist(question, state.background.earlier_questions):
+    if checklist := _checklist(question, state.background):
         append(messages, "user", checklist)
     return messages
 
@@ -237,7 +238,7 @@ def _refusal(event: Refused, words: Words) -> Entry:
     return Note(words.check.format(reason))
 
 
-def _checklist(question: Question, earlier: Sequence[Question]) -> str:
+def _checklist(question: Question, background: Background) -> str:
     """What code found in the question, so that nothing asked is forgotten."""
     words = words_for(question.language)
     asked = [words.needs[need] for need in question.needs if need is not Need.NONE]
@@ -245,7 +246,8 @@ def _checklist(question: Question, earlier: Sequence[Question]) -> str:
         return ""
     orders = question.order_numbers
     if not orders and not question.tracking_numbers:
-        orders = resolve_orders(question, earlier=earlier)
+        guest, earlier = background.guest, background.earlier_questions
+        orders = guest.verified if guest else resolve_orders(question, earlier=earlier)
     numbers = (*orders, *question.tracking_numbers)
     about = ""
     if numbers:

@@ -215,13 +215,15 @@ def ended(
     stop = Stop(StopReason.AWAITING_APPROVAL) if isinstance(end, Suspend) else end
     ending = _ending_for(stop, state)
     answer, coverage = _answer(stop, ending, state, rules)
+    asked = stop.proposal if isinstance(stop.proposal, AskCustomer) else None
     return Stopped(
         step,
         stop.reason,
         answer,
         at,
         coverage=coverage,
-        options=stop.proposal.options if isinstance(stop.proposal, AskCustomer) else (),
+        options=asked.options if asked else (),
+        form=asked.form if asked else None,
         hand_over=ending.hand_over,
         hand_over_reason=_hand_over_reason(stop, ending, state),
         can_retry=ending.can_retry,

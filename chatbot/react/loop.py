@@ -22,6 +22,7 @@ from typing import ParamSpec, TypeAlias, TypeVar, assert_never
 from chatbot.react import state as known
 from chatbot.react.decisions import decide, suspension
 from chatbot.react.endings import NUDGE, ended
+from chatbot.react.guests import ask_back
 from chatbot.react.model import Model
 from chatbot.react.replies import FREE, Cost, proposals_of, refused
 from chatbot.react.signals import Interrupted, Signals
@@ -212,7 +213,11 @@ class _Run:
         reason = stop_reason(
             self.state, self.rules.limits, now=self.now(), signals=self.signals
         )
-        return None if reason is None else Stop(reason)
+        if reason is not None:
+            return Stop(reason)
+        # A model is not asked about what a visitor may not see, whatever it would say.
+        asked = ask_back(self.state)
+        return None if asked is None else Stop(StopReason.NEEDS_CUSTOMER, asked)
 
     def _stopped(self, step: int, end: Stop | Suspend, cost: Cost = FREE) -> Stopped:
         return ended(

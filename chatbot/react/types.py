@@ -61,12 +61,23 @@ class FinalAnswer:
     text: str
 
 
+class Form(StrEnum):
+    """What a visitor who is not signed in may do next, in place of an answer."""
+
+    VERIFY = "verify"
+    SIGN_IN = "sign_in"
+
+
 @dataclass(frozen=True, slots=True)
 class AskCustomer:
-    """A question back; ``options`` become buttons (order numbers, at most eight)."""
+    """A question back; ``options`` become buttons (order numbers, at most eight).
+
+    ``form`` is code's alone: no model asks for one.
+    """
 
     text: str
     options: tuple[str, ...] = ()
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +377,8 @@ class Stopped:
     """The end of a run, always the last event.
 
     ``answer`` is what the customer reads, already checked or worded by code.
-    ``options`` are buttons for a question back. ``request`` is the write that waits.
+    ``options`` are buttons for a question back, ``form`` is what a visitor may fill in
+    instead. ``request`` is the write that waits.
     """
 
     step: int
@@ -382,6 +394,7 @@ class Stopped:
     usage: Usage = Usage()
     model_ms: int = 0
     problem: str = ""
+    form: Form | None = None
 
 
 LoopEvent: TypeAlias = (
@@ -409,12 +422,22 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Guest:
+    """A visitor who is not signed in. ``verified`` are the orders that they proved, as
+    written; ``can_verify``: whether this installation can prove one at all."""
+
+    verified: tuple[str, ...] = ()
+    can_verify: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Background:
     """What a run starts from; nothing in it is evidence for an answer.
 
     ``turns`` are the earlier messages, oldest first. ``earlier_questions`` are the
     earlier customer messages as read. ``known_numbers`` are the canonical order and
-    tracking numbers seen in earlier observations of this conversation.
+    tracking numbers seen in earlier observations of this conversation. ``guest`` is
+    None for whoever is signed in.
     """
 
     language: Language = "en"
@@ -423,6 +446,7 @@ class Background:
     earlier_questions: tuple[Question, ...] = ()
     known_numbers: frozenset[str] = frozenset()
     handed_over: bool = False
+    guest: Guest | None = None
 
 
 @dataclass(slots=True)

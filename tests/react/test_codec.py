@@ -16,6 +16,7 @@ from chatbot.react.types import (
     Acted,
     Claim,
     Coverage,
+    Form,
     HandOverMode,
     Joined,
     LoopEvent,
@@ -110,7 +111,7 @@ EVENTS: dict[type[LoopEvent], st.SearchStrategy[LoopEvent]] = {
     Stopped: st.builds(
         Stopped, COUNT, st.sampled_from(StopReason), TEXT, AT, COVERAGE, TEXTS,
         st.sampled_from(HandOverMode), TEXT, st.booleans(), st.none() | CALL, USAGE,
-        COUNT, TEXT,
+        COUNT, TEXT, st.none() | st.sampled_from(Form),
     ),
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chatbot.llm.offline.seen import Seen, text
 from chatbot.react.types import RunState
 from chatbot.understanding.needs import Need, Question, Topic
+from chatbot.understanding.orders import is_about_an_order
 from chatbot.understanding.references import (
     find_numbers,
     points_at_newest,
@@ -77,6 +78,10 @@ def find_target(state: RunState, seen: Seen) -> Target:
         return Target(orders=question.order_numbers)
     if question.tracking_numbers:
         return Target()
+    if state.background.guest is not None:
+        # A visitor has no list: what they have proved is all that they may ask about.
+        verified = state.background.guest.verified
+        return Target(verified if is_about_an_order(question) else ())
     if _LISTS & question.topics:
         return Target(must_list=True, overview=True)
     if question.bare_numbers:
