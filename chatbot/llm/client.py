@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-import httpx2
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+import aiohttp
+from openai import AsyncOpenAI
 
 from tools.contracts import Json
 
@@ -56,16 +56,14 @@ class Endpoint:
 
 @dataclass(slots=True, weakref_slot=True)
 class Connection:
-    """The client, what it sends with each request, and its free places.
+    """The client's pool, what goes with each request, and its free places.
 
     ``quirks`` names the optional fields that it refuses, and ``reasoning_content``
     where it wants a model's hidden reasoning back with each call.
     """
 
-    client: AsyncOpenAI
-    http: httpx2.AsyncClient
-    url: httpx2.URL
-    headers: httpx2.Headers = field(repr=False)
+    http: aiohttp.ClientSession
+    url: str
     places: asyncio.Semaphore
     quirks: set[str] = field(default_factory=set)
 
@@ -86,34 +84,26 @@ def connection(endpoint: Endpoint) -> Connection:
 async def close_connections() -> None:
     """Close what this event loop opened; for the end of a process or a test."""
     for one in _connections.pop(asyncio.get_running_loop(), {}).values():
-        await one.client.close()
+        await one.http.close()
 
 
 def _connect(endpoint: Endpoint) -> Connection:
-    http = DefaultAsyncHttpxClient(
-        # The adapter's own deadlines end a wait; the client's would be reset by a ping.
-        timeout=httpx2.Timeout(endpoint.total, connect=endpoint.connect),
-        limits=httpx2.Limits(
-            max_connections=endpoint.max_connections,
-            max_keepalive_connections=endpoint.max_connections,
-            keepalive_expiry=30.0,
-        ),
-    )
+    # The official client knows the address and the headers of its interface.
     client = AsyncOpenAI(
-        api_key=endpoint.api_key,
-        base_url=endpoint.base_url or None,
-        max_retries=0,
-        http_client=http,
+        api_key=endpoint.api_key, base_url=endpoint.base_url or None, max_retries=0
     )
     headers = {**client.default_headers, **client.auth_headers}
-    return Connection(
-        client,
-        http,
-        url=client.base_url.copy_with(path=f"{client.base_url.path}chat/completions"),
-        headers=httpx2.Headers(
-            {name: value for name, value in headers.items() if isinstance(value, str)}
+    http = aiohttp.ClientSession(
+        headers={k: value for k, value in headers.items() if isinstance(value, str)},
+        connector=aiohttp.TCPConnector(
+            limit=endpoint.max_connections, keepalive_timeout=30.0
         ),
-        # Waiting here keeps the order of arrival, and the pool, whose cost grows with
-        # its queue, never has one.
-        places=asyncio.Semaphore(endpoint.max_connections),
+        # The adapter's own deadlines end a wait; the client's would be reset by a ping.
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=endpoint.connect),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=True,
     )
+    url = client.base_url.copy_with(path=f"{client.base_url.path}chat/completions")
+    # Waiting for a place keeps the order of arrival.
+    places = asyncio.Semaphore(endpoint.max_connections)
+    return Connection(http, str(url), places)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from http import HTTPStatus
 
-import httpx2
+import aiohttp
 import orjson
 
 from chatbot.llm.client import Endpoint, connection
@@ -25,10 +25,10 @@ async def answers(endpoint: Endpoint) -> bool:
         "max_tokens": 1,
     }
     try:
-        async with asyncio.timeout(endpoint.first_token):
-            response = await shared.http.post(
-                shared.url, headers=shared.headers, content=orjson.dumps(body)
-            )
-    except (httpx2.HTTPError, TimeoutError):
+        async with (
+            asyncio.timeout(endpoint.first_token),
+            shared.http.post(shared.url, data=orjson.dumps(body)) as response,
+        ):
+            return response.status in _THERE
+    except (aiohttp.ClientError, OSError, TimeoutError):
         return False
-    return response.status_code in _THERE

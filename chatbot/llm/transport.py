@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-import httpx2
+import aiohttp
 import orjson
 
 from chatbot.llm.client import Connection, Endpoint
@@ -51,15 +52,15 @@ async def fetch(shared: Connection, endpoint: Endpoint, body: bytes) -> RawReply
         reply.finish()
     except ModelError as error:
         raise CallFailed(error, reply) from None
-    except TimeoutError:
-        waited = endpoint.silence if reply.some else waited
-        raise CallFailed(damaged(f"nothing came for {waited:g} s"), reply) from None
     except _StatusError as error:
         quirk = _quirk(error, body)
         raise CallFailed(_status_error(error), reply, quirk) from None
-    except (httpx2.ConnectError, httpx2.ConnectTimeout):
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
         raise CallFailed(damaged("the endpoint cannot be reached"), reply) from None
-    except httpx2.HTTPError:
+    except TimeoutError:
+        waited = endpoint.silence if reply.some else waited
+        raise CallFailed(damaged(f"nothing came for {waited:g} s"), reply) from None
+    except (aiohttp.ClientError, OSError):
         raise CallFailed(damaged("the connection broke"), reply) from None
     return reply
 
@@ -71,12 +72,8 @@ async def _exchange(
     reply: RawReply,
     timer: asyncio.Timeout,
 ) -> None:
-    request = shared.http.build_request(
-        "POST", shared.url, headers=shared.headers, content=body
-    )
-    response = await shared.http.send(request, stream=True)
-    try:
-        if response.status_code != HTTPStatus.OK:
+    async with shared.http.post(shared.url, data=body) as response:
+        if response.status != HTTPStatus.OK:
             raise _StatusError(response, await _whole(response))
         kind = response.headers.get("content-type", "")
         if "text/event-stream" in kind:
@@ -85,12 +82,10 @@ async def _exchange(
             reply.add_whole(await _whole(response))
         else:
             raise damaged("the endpoint sent something else than a reply")
-    finally:
-        await response.aclose()
 
 
 async def _read_events(
-    response: httpx2.Response,
+    response: aiohttp.ClientResponse,
     reply: RawReply,
     endpoint: Endpoint,
     timer: asyncio.Timeout,
@@ -98,7 +93,7 @@ async def _read_events(
     clock = asyncio.get_running_loop().time
     lines = EventLines()
     moved = 0.0
-    async for received in response.aiter_bytes():
+    async for received in response.content.iter_any():
         brought = False
         for data in lines.feed(received):
             if data == b"[DONE]":
@@ -111,9 +106,9 @@ async def _read_events(
             timer.reschedule(moved + endpoint.silence)
 
 
-async def _whole(response: httpx2.Response) -> bytes:
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
     received = bytearray()
-    async for part in response.aiter_bytes():
+    async for part in response.content.iter_any():
         received += part
         if len(received) > MAX_REPLY_BYTES:
             raise damaged("the reply is far too long")
@@ -126,9 +121,9 @@ class _StatusError(Exception):
     Its text is looked at and dropped: it may repeat the key.
     """
 
-    def __init__(self, response: httpx2.Response, body: bytes) -> None:
-        super().__init__(response.status_code)
-        self.status = response.status_code
+    def __init__(self, response: aiohttp.ClientResponse, body: bytes) -> None:
+        super().__init__(response.status)
+        self.status = response.status
         self.headers = response.headers
         self.said = body[:4000].decode("utf-8", "replace")
         self.code = _code(body)
@@ -154,7 +149,7 @@ def _status_error(error: _StatusError) -> ModelError:
     )
 
 
-def _retry_after(headers: httpx2.Headers) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from ``Retry-After`` in either of its forms (RFC 9110)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()

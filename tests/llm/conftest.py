@@ -12,4 +12,9 @@ from chatbot.llm.client import close_connections
 async def server() -> AsyncIterator[ModelServer]:
     async with model_server() as running:
         yield running
-        await close_connections()
+
+
+@pytest.fixture(autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    yield
+    await close_connections()

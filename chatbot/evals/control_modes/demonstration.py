@@ -24,6 +24,7 @@ from chatbot.evals.control_modes.models import (
 )
 from chatbot.evals.control_modes.trace import Trace
 from chatbot.evals.scratch import scratch_database
+from chatbot.llm.client import close_connections
 from chatbot.react.model import Model
 from chatbot.understanding.needs import Language
 from tools.contracts import Actor, Role
@@ -92,5 +93,8 @@ def _play(mode: Mode, model: Counted, number: int, language: Language) -> Trace:
 async def _with_attempts(
     mode: Mode, doors: Doors, model: Counted, folder: Path
 ) -> tuple[Trace, int]:
-    trace = await mode(doors, model, folder)
-    return trace, await doors.attempts()
+    try:
+        trace = await mode(doors, model, folder)
+        return trace, await doors.attempts()
+    finally:
+        await close_connections()

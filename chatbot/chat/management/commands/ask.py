@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -18,6 +18,7 @@ from chatbot.chat import services
 from chatbot.chat.launch import launcher
 from chatbot.chat.models import Account, Message, Run, Speaker, Step
 from chatbot.chat.stream import stream
+from chatbot.llm.client import close_connections
 from tools.contracts import Role
 from tools.database import in_database
 
@@ -52,9 +53,16 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from None
         asker = _Asker(self, account, options["model"], as_json=options["json"])
         if file is None:
-            asyncio.run(asker.ask(question))
+            asyncio.run(_to_its_end(asker.ask(question)))
         else:
-            asyncio.run(asker.ask_all(list(_questions(file))))
+            asyncio.run(_to_its_end(asker.ask_all(list(_questions(file)))))
+
+
+async def _to_its_end(asking: Awaitable[None]) -> None:
+    try:
+        await asking
+    finally:
+        await close_connections()
 
 
 def _account(name: str) -> Account:
