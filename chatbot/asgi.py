@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, cast
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import CookieMiddleware
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.urls import path, re_path
@@ -32,7 +32,8 @@ sockets = URLRouter(
 application = ProtocolTypeRouter(
     {
         "http": Health(BodyLimit(cast("AsgiApp", pages), settings.BODY_MAX_BYTES)),
-        "websocket": SameOrigin(AuthMiddlewareStack(sockets)),
+        # Who comes is found out by the gate, once: no session is loaded before it.
+        "websocket": SameOrigin(CookieMiddleware(sockets)),
         "lifespan": Lifespan(),
     }
 )

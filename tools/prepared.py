@@ -142,6 +142,8 @@ class UpdateReturning(Update):
 
 # Sizes of ``pk__in``, and of an insert: few, for each is a statement of its own.
 _SIZES = (32, 8, 4, 2, 1)
+# The driver reads a statement with more parameters anew each time.
+_MOST_PARAMETERS = 50
 
 
 def numbered(size: int) -> Any:
@@ -204,7 +206,8 @@ def _batches(
 ) -> Iterable[tuple[str, Sequence[Model]]]:
     at = 0
     while at < len(rows):
-        size = next(size for size in _SIZES if size <= len(rows) - at)
+        most = max(1, _MOST_PARAMETERS // len(insert.fields))
+        size = next(size for size in _SIZES if size <= min(most, len(rows) - at))
         yield _insert_text(insert, size, keys=keys), rows[at : at + size]
         at += size
 
