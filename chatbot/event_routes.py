@@ -24,5 +24,7 @@ EVENT_ROUTES: dict[str, tuple[str, ...]] = {
     "action.resolved": (_TELL, _MAIL),
     # What a person wrote is shown by its own transaction.
     "staff.wrote": (_MAIL,),
+    # A visitor says that an order is theirs.
+    "order.claimed": ("chatbot.chat.verify.mail_code",),
     "refund.settled": ("chatbot.workflow.handlers.settle_refund",),
 }

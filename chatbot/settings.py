@@ -140,6 +140,12 @@ BUDGET_CUSTOMER_TOKENS = env_int(
 BUDGET_CUSTOMER_MONEY = env_number(
     "BUDGET_CUSTOMER_MONEY", 0, low=0, high=100_000, unit="currency units"
 )
+BUDGET_GUEST_TOKENS = env_int(
+    "BUDGET_GUEST_TOKENS", 50_000, low=0, high=1_000_000_000, unit="tokens"
+)
+BUDGET_ADDRESS_TOKENS = env_int(
+    "BUDGET_ADDRESS_TOKENS", 500_000, low=0, high=1_000_000_000, unit="tokens"
+)
 BUDGET_TOTAL_TOKENS = env_int(
     "BUDGET_TOTAL_TOKENS", 20_000_000, low=0, high=1_000_000_000, unit="tokens"
 )
@@ -213,6 +219,23 @@ TRACKING_LINK_HOSTS = env_list(
         "tools.usps.com",
     ),
 )
+
+# ---- visitors who are not signed in
+
+GUEST_CHAT = env_bool("GUEST_CHAT", True)
+GUEST_MAX_SOCKETS = env_int("GUEST_MAX_SOCKETS", 2, low=1, high=100, unit="sockets")
+GUEST_NEW_PER_HOUR = env_int(
+    "GUEST_NEW_PER_HOUR", 30, low=1, high=100_000, unit="visitors"
+)
+GUEST_ADDRESS_MESSAGES_PER_MINUTE = env_int(
+    "GUEST_ADDRESS_MESSAGES_PER_MINUTE", 40, low=1, high=100_000, unit="messages"
+)
+GUEST_CODE_SECONDS = env_seconds("GUEST_CODE_SECONDS", 600, low=30, high=3_600)
+GUEST_CODE_TRIES = env_int("GUEST_CODE_TRIES", 5, low=1, high=10, unit="tries")
+GUEST_VERIFIED_SECONDS = env_seconds(
+    "GUEST_VERIFIED_SECONDS", 1_800, low=60, high=43_200
+)
+GUEST_KEEP_DAYS = env_int("GUEST_KEEP_DAYS", 180, low=1, high=3_650, unit="days")
 
 # ---- database
 

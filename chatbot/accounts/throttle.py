@@ -6,14 +6,13 @@ any number of processes and of attempts at once share one count.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import unicodedata
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.utils.crypto import salted_hmac
 
+from chatbot.accounts.digests import digest, network
 from chatbot.accounts.models import LogInAttempt
 
 logger = logging.getLogger(__name__)
@@ -23,9 +22,10 @@ class Attempt:
     """One log-in that somebody tries."""
 
     def __init__(self, username: str, address: str, *, now: datetime) -> None:
-        self._account = _key("account", unicodedata.normalize("NFKC", username))
+        name = unicodedata.normalize("NFKC", username)
+        self._account = digest("log-in account", name)
         self._now = now
-        self._keys = [self._account, _key("address", _network(address))]
+        self._keys = [self._account, digest("log-in address", network(address))]
         self._rows: list[int] = []
 
     def begin(self) -> bool:
@@ -55,20 +55,3 @@ class Attempt:
         """
         LogInAttempt.objects.filter(pk__in=self._rows).delete()
         LogInAttempt.objects.filter(key=self._account).delete()
-
-
-def _key(kind: str, value: str) -> str:
-    return salted_hmac(
-        f"log-in {kind}", value.casefold(), algorithm="sha256"
-    ).hexdigest()
-
-
-def _network(address: str) -> str:
-    """An IPv6 caller owns a whole /64; of IPv4 it is the address itself."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if found.version == 4:
-        return str(found)
-    return str(ipaddress.ip_network((found, 64), strict=False))

@@ -63,6 +63,16 @@ def build_run(
     )
 
 
+def can_prove_orders() -> bool:
+    """Whether the shop tells how an order's buyer is reached."""
+    return gateway.can_prove_orders()
+
+
+async def email_of_order(order_id: str, contact: str) -> str | None:
+    """Where to mail a code that proves an order; see ``gateway.email_of_order``."""
+    return await gateway.email_of_order(order_id, contact)
+
+
 async def _observe(actor: Actor, call: ToolCall, observation_id: str) -> Observation:
     return await gateway.observe(call, actor=actor, observation_id=observation_id)
 

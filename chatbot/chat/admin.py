@@ -35,6 +35,7 @@ from chatbot.chat.models import Account, Conversation, Feedback, HandOver, Run
 from chatbot.chat.roles import in_sight, sight_of
 from chatbot.chat.trace import timeline
 from chatbot.chat.words import lazy_word, word
+from tools.contracts import Role
 
 # The lists need the width; the index and the crumbs lead everywhere.
 admin.site.enable_nav_sidebar = False
@@ -104,6 +105,9 @@ def _link(row: Model, text: str) -> SafeString:
 
 
 def _customer(account: Account) -> str:
+    if account.role == Role.GUEST:
+        # Told apart by the end of a name that means nothing.
+        return f"{word('guest')} {account.user.get_username()[-6:]}"
     return account.user.get_full_name() or account.user.get_username()
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chatbot.chat import cards, frames, services
+from chatbot.chat import cards, frames, services, verify
 from chatbot.chat.gate import Visitor, admit, as_visitor, language_of_request
 from chatbot.chat.limits import Patience
 from chatbot.chat.line import Line
@@ -71,7 +71,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         session_key = self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, "")
         try:
             self._count_coming()
-            admitted = await in_database(admit, session_key, conversation_id)
+            admitted = await in_database(
+                admit, session_key, conversation_id, address=self._address
+            )
         except (Dismissed, DatabaseError) as problem:
             await self.accept()
             await self.close(
@@ -136,7 +138,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         match frame:
             case frames.MessageSend(client_id=client_id, text=text):
                 accepted = await ask(
-                    services.accept_message, client_id=client_id, text=text, **here
+                    services.accept_from(is_guest=visitor.is_guest),
+                    client_id=client_id,
+                    text=text,
+                    **here,
                 )
                 line.push(
                     frames.message_accepted(
@@ -161,6 +166,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 )
             case frames.CardWithdraw(request=request):
                 await ask(cards.withdraw_card, request, **here)
+            case frames.VerifyStart() | frames.VerifyCode():
+                await ask(verify.take, frame, **here)
             case frames.Resume(last=last):
                 await ask(_nothing)
                 line.replay(last)
@@ -170,9 +177,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case _:
                 assert_never(frame)
 
+    @property
+    def _address(self) -> str:
+        return str((self.scope.get("client") or ("unknown",))[0])
+
     def _count_coming(self) -> None:
-        address = (self.scope.get("client") or ("unknown",))[0]
-        if not sockets().comings.came(address, monotonic()):
+        if not sockets().comings.came(self._address, monotonic()):
             raise Dismissed(TOO_MANY)
 
 

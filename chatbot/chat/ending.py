@@ -45,7 +45,7 @@ _MAX_LINKS = 4
 def answer_row(claim: Claim, stopped: Stopped, state: RunState) -> Message:
     """The unsaved message that the customer reads."""
     evidence = evidence_of(stopped.coverage, known.observations(state))
-    form = {"guest": {"form": stopped.form}} if stopped.form else {}
+    form = {"guest": _form(stopped, state)} if stopped.form else {}
     return Message(
         run_id=claim.run_id,
         conversation_id=claim.conversation_id,
@@ -62,6 +62,12 @@ def answer_row(claim: Claim, stopped: Stopped, state: RunState) -> Message:
         },
         created_at=stopped.at,
     )
+
+
+def _form(stopped: Stopped, state: RunState) -> JsonObject:
+    """What a visitor may fill in, begun with the number that they wrote."""
+    numbers = known.question_of(state).order_numbers
+    return {"form": stopped.form, "order": numbers[0] if numbers else ""}
 
 
 def evidence_of(

@@ -23,6 +23,9 @@ COMMENT_CHARACTERS = 1_000
 CARD_FIELDS = 20
 CARD_CHOICES = 50
 FIELD_CHARACTERS = 200
+ORDER_CHARACTERS = 64
+CONTACT_CHARACTERS = 254
+CODE_CHARACTERS = 12
 
 Frame: TypeAlias = dict[str, Any]
 
@@ -67,6 +70,19 @@ class CardWithdraw:
 
 
 @dataclass(frozen=True, slots=True)
+class VerifyStart:
+    """What a visitor says of an order: its number, and the contact that it holds."""
+
+    order: str
+    contact: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCode:
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     last: int
 
@@ -83,6 +99,8 @@ ClientFrame: TypeAlias = (
     | FeedbackSend
     | CardConfirm
     | CardWithdraw
+    | VerifyStart
+    | VerifyCode
     | Resume
     | Ping
 )
@@ -115,15 +133,20 @@ def read_frame(text: str) -> ClientFrame:
         case "ping":
             return Ping()
         case _:
-            return _of_card(kind, frame)
+            return _of_form(kind, frame)
 
 
-def _of_card(kind: str, frame: Mapping[str, Any]) -> ClientFrame:
+def _of_form(kind: str, frame: Mapping[str, Any]) -> ClientFrame:
     match kind:
         case "card.confirm":
             return _confirmation(frame)
         case "card.withdraw":
             return CardWithdraw(_id(frame, "request"))
+        case "verify.start":
+            order = _line(frame, "order", ORDER_CHARACTERS)
+            return VerifyStart(order, _line(frame, "contact", CONTACT_CHARACTERS))
+        case "verify.code":
+            return VerifyCode(_line(frame, "code", CODE_CHARACTERS))
         case _:
             raise Problem("unknown_type")
 
@@ -173,6 +196,14 @@ def _filled_in(value: object) -> Json:
     if isinstance(value, str) and _is_line(value):
         return value.strip()
     raise Problem("bad_frame")
+
+
+def _line(frame: Mapping[str, Any], name: str, longest: int) -> str:
+    value = frame.get(name)
+    line = value.strip() if isinstance(value, str) else ""
+    if not line or len(line) > longest or not line.isprintable():
+        raise Problem("bad_frame")
+    return line
 
 
 def _is_line(text: str) -> bool:

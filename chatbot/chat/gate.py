@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import get_language_from_request
 
+from chatbot.chat import guests
 from chatbot.chat.models import Account, Conversation, Run, RunPhase
 from chatbot.chat.problems import Forbidden, NotSignedIn
 from chatbot.understanding.needs import Language
@@ -44,6 +45,11 @@ class Visitor:
     user_id: int
     account_id: int
     credential: str
+    is_guest: bool = False
+
+    @property
+    def role(self) -> Role:
+        return Role.GUEST if self.is_guest else Role.CUSTOMER
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +59,16 @@ class Admitted:
     run: Mapping[str, str] | None
 
 
-def admit(session_key: str, conversation_id: UUID) -> Admitted:
-    """Let a customer in to their own conversation.
+def admit(session_key: str, conversation_id: UUID, *, address: str = "") -> Admitted:
+    """Let a customer, or a visitor of this session, in to their own conversation.
 
     ``NotSignedIn`` without a living session; ``Forbidden``, noted in the audit, for a
     conversation that is somebody else's or that there is not.
     """
-    user = _signed_in(session_key)
+    user, role = _user_of(session_key)
     if user is None:
         raise NotSignedIn
-    account = Account.objects.filter(user_id=user.pk, role=Role.CUSTOMER).first()
+    account = Account.objects.filter(user_id=user.pk, role=role).first()
     own = Conversation.objects.filter(pk=conversation_id, account=account)
     last_seq = own.values_list("last_seq", flat=True).first() if account else None
     if account is None or last_seq is None:
@@ -70,8 +76,11 @@ def admit(session_key: str, conversation_id: UUID) -> Admitted:
         raise Forbidden
     run = Run.objects.filter(conversation_id=conversation_id)
     active = run.exclude(phase=RunPhase.STOPPED).values("id", "phase").first()
+    is_guest = role is Role.GUEST
+    if is_guest:
+        guests.note_address(user.pk, address)
     return Admitted(
-        visitor=Visitor(session_key, user.pk, account.pk, user.password),
+        visitor=Visitor(session_key, user.pk, account.pk, user.password, is_guest),
         last_seq=last_seq,
         run={"id": str(active["id"]), "phase": active["phase"]} if active else None,
     )
@@ -99,22 +108,24 @@ def still_signed_in(visitors: Collection[Visitor]) -> set[Visitor]:
             expire_date__gt=timezone.now(),
         ).values_list("session_key", flat=True)
     )
-    customers = dict(
-        get_user_model()
+    users = {
+        (pk, role): password
+        for pk, role, password in get_user_model()
         .objects.filter(
-            pk__in={visitor.user_id for visitor in visitors},
-            is_active=True,
-            account__role=Role.CUSTOMER,
+            pk__in={visitor.user_id for visitor in visitors}, is_active=True
         )
-        .values_list("pk", "password")
-    )
+        .values_list("pk", "account__role", "password")
+    }
     return {
         visitor
         for visitor in visitors
         if visitor.session_key in alive
-        and visitor.user_id in customers
+        and (visitor.user_id, visitor.role) in users
         # A new password ends other sessions, but not the one that it was set in.
-        and (customers[visitor.user_id] == visitor.credential or _is_signed_in(visitor))
+        and (
+            users[visitor.user_id, visitor.role] == visitor.credential
+            or _is_signed_in(visitor)
+        )
     }
 
 
@@ -127,6 +138,7 @@ def _is_unchanged(visitor: Visitor) -> bool:
         now=timezone.now(),
         user=visitor.user_id,
         credential=visitor.credential,
+        role=visitor.role,
     )
     return found is not None
 
@@ -143,7 +155,7 @@ _SAME = Select(
             pk=Place("user"),
             password=Place("credential"),
             is_active=True,
-            account__role=Role.CUSTOMER,
+            account__role=Place("role"),
         )
         .values_list("pk")
     )
@@ -169,20 +181,25 @@ def language_of_request(
 
 
 def _is_signed_in(visitor: Visitor) -> bool:
-    user = _signed_in(visitor.session_key)
-    customers = Account.objects.filter(user_id=visitor.user_id, role=Role.CUSTOMER)
-    return user is not None and user.pk == visitor.user_id and customers.exists()
+    user, role = _user_of(visitor.session_key)
+    if user is None or (user.pk, role) != (visitor.user_id, visitor.role):
+        return False
+    return Account.objects.filter(user_id=user.pk, role=role).exists()
 
 
-def _signed_in(session_key: str) -> AbstractBaseUser | None:
-    """The active user of a session, checked as Django checks a request's."""
+def _user_of(session_key: str) -> tuple[AbstractBaseUser | None, Role]:
+    """The active user of a session, checked as Django checks a request's; where
+    nobody has logged in, its visitor. With the role that each may chat in."""
     if not session_key:
-        return None
+        return None, Role.GUEST
     request = HttpRequest()
     store = import_module(settings.SESSION_ENGINE).SessionStore
     request.session = store(session_key)
     user = get_user(request)
-    return user if isinstance(user, AbstractBaseUser) else None
+    if isinstance(user, AbstractBaseUser):
+        return user, Role.CUSTOMER
+    guest = guests.account_of(request.session)
+    return (guest.user if guest else None), Role.GUEST
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from chatbot.assistant.wiring import model_kind
-from chatbot.chat import lookups
+from chatbot.chat import guests, lookups
 from chatbot.chat.budget import cost_of, till
 from chatbot.chat.ending import tally, usage_of
 from chatbot.chat.rebuild import Basis
@@ -18,9 +18,11 @@ from chatbot.react import state as known
 from chatbot.react.signals import Signals
 from chatbot.react.types import (
     Acted,
+    Joined,
     LoopEvent,
     Observed,
     RunState,
+    Started,
     StopReason,
 )
 from tools.contracts import Observation, ObservationStatus, ToolCall
@@ -38,6 +40,7 @@ class Guards:
         self._run_id = run_id
         self._conversation_id = conversation_id
         self._account_id = basis.account_id
+        self._background = basis.state.background
         self._today = basis.spent_today
         self._locked_until: datetime | None = basis.lookups_locked_until
         self._signals = signals
@@ -47,6 +50,12 @@ class Guards:
     async def begin(self, state: RunState, model: str) -> None:
         """Count what the run has cost already, and see whether it may cost more."""
         self._model = model
+        if self._background.guest is not None:
+            spent = await in_database(
+                guests.has_spent_too_much, self._account_id, now=timezone.now()
+            )
+            if spent:
+                self._signals.stop_with(StopReason.BUDGET_LIMIT)
         # The offline model costs nothing.
         self._counts = model_kind(model) != "offline"
         if self._counts:
@@ -80,6 +89,15 @@ class Guards:
 
     async def saved(self, event: LoopEvent) -> None:
         """Hear of an event that was stored."""
+        if self._background.guest is not None and isinstance(event, Started | Joined):
+            await in_database(
+                guests.note_guesses,
+                event.question,
+                self._background,
+                account_id=self._account_id,
+                conversation_id=self._conversation_id,
+                now=event.at,
+            )
         if isinstance(event, Observed) and not event.repeated:
             await self._note_lookup(event)
 

@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from chatbot.accounts.throttle import Attempt
+from chatbot.chat import guests
 from chatbot.chat.words import word
 
 _LOCKED = "too_many_attempts"
@@ -48,6 +49,17 @@ class StaffLogInForm(LogInForm, AdminAuthenticationForm):
 class LogInView(LoginView):
     authentication_form = LogInForm
     redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        is_guest = guests.account_of(self.request.session) is not None
+        return super().get_context_data(
+            guests=settings.GUEST_CHAT, is_guest=is_guest, **kwargs
+        )
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        # Whoever signs in is no visitor any more: their conversation stays behind.
+        self.request.session.pop(guests.SESSION_KEY, None)
+        return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         response = super().form_invalid(form)

@@ -81,6 +81,14 @@ ERROR_TEXTS: dict[str, dict[Language, str]] = {
         "zh": "店铺系统暂时没有回复，没有办理，请稍候再确认一次。",
         "en": "The shop's system did not reply; nothing was done. Please try again.",
     },
+    "code_refused": {
+        "zh": "验证码不正确或已失效，请核对后再试，或重新获取。",
+        "en": "That code is not right, or no longer valid. Check it, or get a new one.",
+    },
+    "no_guest": {
+        "zh": "您已登录，不需要验证订单。",
+        "en": "You are logged in: there is no order to confirm.",
+    },
     "unavailable": {
         "zh": "现在无法保存，请稍候再试。您的内容还没有发送。",
         "en": "Nothing can be saved right now. It was not sent; please try again.",

@@ -13,17 +13,19 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatbot.chat.budget import Spent, spent_today
+from chatbot.chat.guests import as_guest
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker, Step
 from chatbot.chat.stored import question_of, stored_event
 from chatbot.react import state as known
-from chatbot.react.types import Background, RunState, Turn
+from chatbot.react.types import Background, Guest, RunState, Turn
 from chatbot.understanding.needs import (
     Language,
     Question,
     merge_questions,
     read_question,
 )
-from tools.contracts import Actor, Role
+from chatbot.understanding.orders import as_a_rule
+from tools.contracts import Actor, Role, canonical_number
 from tools.prepared import Place, Select, insert_row
 
 TURNS = 20
@@ -90,6 +92,8 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         return None
     account = run.conversation.account
     background = _background(run, first_seq=asked[0].seq)
+    if account.role == Role.GUEST:
+        background = as_guest(background, account.pk, now=timezone.now())
     # Nobody had the run before its first owner.
     steps = run.steps.order_by("seq") if run.fence > 1 else ()
     events = [stored_event(step) for step in steps]
@@ -100,7 +104,7 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         state, read_seq = RunState(background, question=question), asked[-1].seq
     return Basis(
         account_id=account.pk,
-        actor=actor_of(account, state.question),
+        actor=actor_of(account, state.question, background.guest),
         state=state,
         last_seq=run.conversation.last_seq,
         read_seq=read_seq,
@@ -175,11 +179,15 @@ def _said(messages: QuerySet[Message]) -> list[Said]:
     return [Said(seq, text) for seq, text in rows.values_list("seq", "text")]
 
 
-def actor_of(account: Account, question: Question | None = None) -> Actor:
+def actor_of(
+    account: Account, question: Question | None = None, guest: Guest | None = None
+) -> Actor:
     """For whom the tools act: the account's own customer, whatever a message says."""
+    verified = guest.verified if guest else ()
     return Actor(
         role=Role(account.role),
         customer_id=account.customer_id or None,
+        verified_orders=frozenset(map(canonical_number, verified)),
         language=question.language if question else language_of(account),
         time_zone=account.time_zone,
     )
@@ -243,4 +251,5 @@ def _read(asked: Sequence[Said], background: Background) -> Question:
                 previous_agent=said[-1] if said else "",
             )
         )
-    return merge_questions(questions)
+    question = merge_questions(questions)
+    return question if background.guest is None else as_a_rule(question)

@@ -7,7 +7,7 @@ own polling find it in the database.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from chatbot.chat import launch, stream
+from chatbot.chat import guests, launch, stream
 from chatbot.chat.limits import take_from_allowance
 from chatbot.chat.models import (
     Account,
@@ -122,6 +122,21 @@ def accept_message(
     if active:
         transaction.on_commit(partial(launch.tell_run, active[0]))
     return Accepted(message.seq, run_id, new=True)
+
+
+def accept_from(*, is_guest: bool) -> Callable[..., Accepted]:
+    return accept_guest_message if is_guest else accept_message
+
+
+def accept_guest_message(
+    conversation_id: UUID, *, account_id: int, client_id: str, text: str, now: datetime
+) -> Accepted:
+    """The same for a visitor, within what all visitors of their address may say."""
+    if guests.is_too_fast(account_id, now=now):
+        raise Problem("too_many", client_id=client_id, retry_after=10)
+    return accept_message(
+        conversation_id, account_id=account_id, client_id=client_id, text=text, now=now
+    )
 
 
 # The account's row is locked too: its allowance is taken from.

@@ -57,7 +57,9 @@ class Sockets:
     def enter(self, socket: OpenSocket) -> None:
         """Take a socket in; where the customer has too many, their oldest one goes."""
         own = self._by_account.setdefault(socket.visitor.account_id, [])
-        if len(own) >= settings.CHAT_MAX_SOCKETS:
+        guest = socket.visitor.is_guest
+        most = settings.GUEST_MAX_SOCKETS if guest else settings.CHAT_MAX_SOCKETS
+        if len(own) >= most:
             own[0].line.close(SUPERSEDED)
             self.leave(own[0])
         self._by_account.setdefault(socket.visitor.account_id, []).append(socket)

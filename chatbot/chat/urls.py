@@ -10,6 +10,7 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("accounts/login/", LogInView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("chat/guest/", views.as_guest, name="guest"),
     path("try/<slug:username>/", views.try_as, name="try"),
     path("chat/new/", views.new_conversation, name="new-conversation"),
     path("chat/<uuid:conversation_id>/", views.conversation, name="conversation"),

@@ -14,7 +14,10 @@ from chatbot.react.grounding.statuses import proof_of
 
 @dataclass(frozen=True, slots=True)
 class ParcelRecord:
-    """``status`` is the carrier's where the parcel was tracked, else the shop's."""
+    """``status`` is the carrier's where the parcel was tracked, else the shop's.
+
+    ``hides_place``: who asks may not see where it is, so that nothing is known of it.
+    """
 
     tracking_id: str
     carrier: str = ""
@@ -24,6 +27,7 @@ class ParcelRecord:
     estimated_delivery_at: datetime | None = None
     delivered_at: datetime | None = None
     was_tracked: bool = False
+    hides_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,16 @@ def parcel_record(evidence: Evidence, order: str | None, tracking: str) -> Parce
         estimated_delivery_at=_time(tracked, "estimated_delivery_at", evidence),
         delivered_at=_time(tracked, "delivered_at", evidence),
         was_tracked=bool(tracked),
+        hides_place=bool(tracked) and not _tells_places(evidence),
+    )
+
+
+def _tells_places(evidence: Evidence) -> bool:
+    """A place that is not known is told as null; one that is not shown is left out."""
+    return any(
+        "place" in observation.fields
+        for observation in evidence.observations
+        if observation.tool == "track_shipment"
     )
 
 

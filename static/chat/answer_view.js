@@ -2,6 +2,7 @@
 
 import { cardView } from "./card_view.js";
 import { el, icon, refresh } from "./dom.js";
+import { verifyView } from "./verify_view.js";
 import { say } from "./wording.js";
 
 const MOST = 3; // facts named on a chip; the sheet shows all
@@ -13,12 +14,14 @@ export function answerView(page) {
   const options = el("div", { class: "options" });
   const ending = el("div", { class: "ending" });
   const card = cardView(page);
+  const form = verifyView(page);
   const feedback = feedbackView(page);
   const element = el(
     "div",
     { class: "answer" },
     text,
     card.element,
+    form.element,
     proof,
     links,
     options,
@@ -34,6 +37,7 @@ export function answerView(page) {
       refresh(text, answer?.text, () => answer?.text);
       text.hidden = !answer;
       card.update(part.card ?? null);
+      form.update(part.form ?? null);
       const evidence = list(extras.evidence);
       refresh(proof, evidence, () => chips(evidence, part, page));
       proof.hidden = evidence.length === 0;
@@ -130,7 +134,12 @@ function endingOf(part, page) {
         "div",
         { class: "handed" },
         icon("person"),
-        el("div", {}, el("strong", {}, words.handed_title), el("p", {}, words.handed_text)),
+        el(
+          "div",
+          {},
+          el("strong", {}, words.handed_title),
+          el("p", {}, page.guest ? words.handed_guest : words.handed_text),
+        ),
       ),
     part.newest &&
       (stopped.can_retry || handOver === "offered") &&

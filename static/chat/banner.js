@@ -5,7 +5,7 @@ import { say } from "./wording.js";
 
 const PATIENCE = 1_200; // ms before a short loss is worth a word
 
-export function banner(place, { wording, loginUrl, reconnect }) {
+export function banner(place, { wording, loginUrl, guest, reconnect }) {
   const { words } = wording;
   let timer = 0;
   let errorTimer = 0;
@@ -33,8 +33,10 @@ export function banner(place, { wording, loginUrl, reconnect }) {
       notice(
         "bad",
         "leave",
-        words.signed_out,
-        el("a", { class: "button button-small", href: loginUrl }, words.log_in_again),
+        guest ? words.guest_over : words.signed_out,
+        guest
+          ? el("a", { class: "button button-small", href: "/" }, words.start_again)
+          : el("a", { class: "button button-small", href: loginUrl }, words.log_in_again),
       ),
   };
 

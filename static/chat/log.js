@@ -29,7 +29,7 @@ export function knownClientIds(log) {
  * run, the run goes on below that message as a second part.
  */
 export function fold(log, { pending = [], active = null } = {}) {
-  const view = { items: [], runs: new Map(), cards: new Map() };
+  const view = { items: [], runs: new Map(), cards: new Map(), form: null };
   for (const entry of log.entries) (FOLDS[entry.type] ?? ignore)(view, entry);
   for (const message of pending) {
     view.items.push({
@@ -127,6 +127,7 @@ function foldMessage(view, entry) {
     const { part } = partOf(view, entry);
     part.answer = entry;
     placeCard(view, entry, part);
+    placeForm(view, entry, part);
     return;
   }
   const item = {
@@ -142,6 +143,16 @@ function foldMessage(view, entry) {
   };
   view.items.push(item);
   placeCard(view, entry, item);
+  placeForm(view, entry, item);
+}
+
+/** What a visitor may fill in is shown once: where it was offered last. */
+function placeForm(view, entry, item) {
+  const form = entry.extras?.guest;
+  if (!form?.form) return;
+  if (view.form) view.form.form = null;
+  item.form = form;
+  view.form = item;
 }
 
 /**

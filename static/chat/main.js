@@ -32,6 +32,7 @@ const announce = speaker(root.querySelector("[data-speaker]"), wording);
 const notices = banner(root.querySelector("[data-banner]"), {
   wording,
   loginUrl: root.dataset.loginUrl,
+  guest: root.dataset.guest === "yes",
   reconnect: () => session.reconnect(),
 });
 const session = new Session({
@@ -66,6 +67,14 @@ const page = {
   confirm: (card, fields) => session.confirmCard(card, fields),
   withdraw: (card) => session.withdrawCard(card),
   cardProblem: (request) => session.cardProblem(request),
+  verifying: () => session.verifying,
+  verifyProblem: () => session.verifyProblem,
+  forgetVerifyProblem: () => (session.verifyProblem = ""),
+  askForCode: (details) => session.askForCode(details),
+  enterCode: (code) => session.enterCode(code),
+  loginUrl: root.dataset.loginUrl,
+  guest: root.dataset.guest === "yes",
+  demo: root.dataset.demo === "yes",
   rate: (message, helpful, comment) => session.rate(message, helpful, comment),
   openEvidence: (run, proof) =>
     sheet.open(proof, observationStep(log, run, proof.observation)),

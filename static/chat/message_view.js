@@ -3,18 +3,21 @@
 import { cardView } from "./card_view.js";
 import { el, icon, refresh } from "./dom.js";
 import { timeOf } from "./run_view.js";
+import { verifyView } from "./verify_view.js";
 
 export function messageView(page) {
   const body = el("div", { class: "message-body" });
   const card = cardView(page);
-  const element = el("article", {}, body, card.element);
+  const form = verifyView(page);
+  const element = el("article", {}, body, card.element, form.element);
   return {
     element,
     update(message) {
       card.update(message.card ?? null);
+      form.update(message.form ?? null);
       element.className = `message message-${message.speaker}`;
       element.classList.toggle("message-waits", message.pending);
-      refresh(body, { ...message, card: null }, () => contents(message, page));
+      refresh(body, { ...message, card: null, form: null }, () => contents(message, page));
     },
   };
 }

@@ -26,6 +26,10 @@ export class Session {
   #target = Infinity;
   #accepted = new Set();
   #cardProblems = new Map();
+  #verifying = false;
+
+  /** What the server said against what a visitor filled in; "" where nothing. */
+  verifyProblem = "";
 
   /** Whether the log was whole since the last hello: only then may anything be sent. */
   caughtUp = false;
@@ -90,12 +94,33 @@ export class Session {
     return this.#socket.send({ type: "card.withdraw", request });
   }
 
+  /** Whether something that a visitor filled in waits for the server's word. */
+  get verifying() {
+    return this.#verifying;
+  }
+
+  askForCode({ order, contact }) {
+    this.#verify({ type: "verify.start", order, contact });
+  }
+
+  enterCode(code) {
+    this.#verify({ type: "verify.code", code });
+  }
+
+  #verify(frame) {
+    this.verifyProblem = "";
+    this.#verifying = this.#socket.send(frame);
+    if (!this.#verifying) this.#socket.wake();
+    this.#parts.changed();
+  }
+
   rate(message, helpful, comment) {
     this.#socket.send({ type: "feedback.send", message, helpful, comment });
   }
 
   #state(state) {
     if (state !== "open") {
+      this.#verifying = false;
       clearTimeout(this.#resendTimer);
       this.caughtUp = false;
       this.#accepted.clear();
@@ -121,6 +146,7 @@ export class Session {
         return;
       default:
         if (entry.client_id) this.#outbox.settle(entry.client_id);
+        if (entry.extras?.guest) this.#verifying = false;
         this.#parts.changed(entry);
         this.#checkWhole();
     }
@@ -164,6 +190,12 @@ export class Session {
       this.#parts.changed();
     },
     error: (frame) => {
+      if (!frame.client_id && !frame.request && this.#verifying) {
+        this.#verifying = false;
+        this.verifyProblem = frame.text ?? frame.code;
+        this.#parts.changed();
+        return;
+      }
       if (frame.request) {
         this.#cardProblems.set(frame.request, frame.text ?? frame.code);
         this.#parts.changed();

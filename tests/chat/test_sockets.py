@@ -828,7 +828,7 @@ async def test_while_the_database_is_away_a_page_is_told_to_come_again(
     conversation: Conversation,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def away(*_: Any) -> None:
+    def away(*_: Any, **__: Any) -> None:
         raise OperationalError("the server closed the connection")
 
     monkeypatch.setattr(consumers, "admit", away)
