@@ -30,6 +30,8 @@ from tools.contracts import Role, canonical_number
 
 # Where a session says which visitor it is. Django's own key says who has logged in.
 SESSION_KEY = "guest"
+# Each that comes makes room: so many that nothing keeps are deleted before.
+FORGOTTEN_AT_ONCE = 20
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 
@@ -50,6 +52,7 @@ def begin(
     now: datetime,
 ) -> Account:
     """Make this session a visitor's; ``TooMany`` from one address within an hour."""
+    forget_guests(now=now, limit=FORGOTTEN_AT_ONCE)
     known = address_key(address)
     lately = Guest.objects.filter(address=known, created_at__gt=now - _HOUR)
     if lately.count() >= settings.GUEST_NEW_PER_HOUR:

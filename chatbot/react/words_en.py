@@ -167,7 +167,7 @@ def _ago(moment: datetime, now: datetime) -> str:
 
 def no_place(record: ParcelRecord) -> str:
     if record.hides_place:
-        return f"Where parcel {record.tracking_id} is can be seen after logging in."
+        return f"Where parcel {record.tracking_id} is, is not shown without a log-in."
     return (
         f"The carrier does not say where parcel {record.tracking_id} is at the moment."
     )

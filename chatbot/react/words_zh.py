@@ -146,7 +146,7 @@ def _spaced(name: str) -> str:
 
 def no_place(record: ParcelRecord) -> str:
     if record.hides_place:
-        return f"包裹 {record.tracking_id} 的具体位置，登录后可以查看。"
+        return f"包裹 {record.tracking_id} 的具体位置，未登录时无法查看。"
     return f"快递系统暂时没有显示包裹 {record.tracking_id} 的位置。"
 
 

@@ -301,6 +301,23 @@ async def test_only_status_fields_are_told() -> None:
     assert not {"items", "total", "ship_to", "note", "place", "events"} & fields.keys()
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Has O-204 shipped, and where is it now?", "not shown without a log-in"),
+        ("订单 O-204 到哪了？", "未登录时无法查看"),
+    ],
+)
+async def test_a_place_that_is_not_shown_is_not_called_unknown(
+    question: str, said: str
+) -> None:
+    visit = await _visit()
+    await prove(visit)
+    assert said in await visit.ask(question)
+    run = await in_database(the_run, visit.conversation)
+    assert run.stop_reason == "answered"
+
+
 async def test_the_question_that_waited_is_answered_by_the_proof() -> None:
     visit = await _visit()
     assert await visit.ask("Has O-204 shipped?") == VERIFY_FIRST["en"]
