@@ -15,7 +15,7 @@ from tools.contracts import ActionKind, Json
 from tools.errors import ToolTimeout, ToolUnavailable
 
 if TYPE_CHECKING:
-    from tools.backends.changes import ChangeResult, Preview
+    from tools.backends.changes import ChangeResult, Preview, Terms
 
 _SHOP = "tools.backends.store.changing.StoreChanges"
 
@@ -47,12 +47,13 @@ class CaseShop:
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult:
         breaks = await self._breaks()
         if breaks and self._kind == "status":
             raise ToolUnavailable("503")
         result: ChangeResult = await self._shop.execute(
-            customer_id, kind, arguments, key=key
+            customer_id, kind, arguments, key=key, agreed=agreed
         )
         if breaks:
             raise ToolTimeout("the reply was lost")

@@ -84,6 +84,8 @@ class ShopServer:
             if key in self.done:
                 self.repeats += 1
                 result = {**self.done[key], "repeated": True}
+            elif not _is_as_agreed(body):
+                result = {"succeeded": False, "reason": "stale_approval"}
             else:
                 self.effects[key] += 1
                 result = {"succeeded": True, "details": {"kind": body["kind"]}}
@@ -200,6 +202,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def _is_as_agreed(body: Mapping[str, Any]) -> bool:
+    now = _preview(body, found=True)
+    return all(body["agreed"][name] == now[name] for name in ("direction", "amount"))
 
 
 def _preview(body: Mapping[str, Any], found: bool) -> dict[str, Any]:

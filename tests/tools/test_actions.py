@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from tools import gateway
 from tools.actions import performing, requests
@@ -82,6 +82,12 @@ def perform(
     )
 
 
+def executed(kind: ActionKind, arguments: Mapping[str, Json], key: str) -> ChangeResult:
+    """Made as it would be shown now."""
+    agreed = preview("C-LIN", kind, arguments).terms
+    return execute("C-LIN", kind, arguments, key, agreed)
+
+
 # ---- what may be asked for
 
 
@@ -133,7 +139,7 @@ def test_the_shop_says_why_not(
     assert (found.eligible, found.reason) == (False, reason)
     with pytest.raises(RequestRefused, match=reason):
         requested(kind, arguments)
-    result = execute("C-LIN", kind, arguments, "key")
+    result = executed(kind, arguments, "key")
     assert (result.succeeded, result.reason) == (False, reason)
 
 
@@ -380,7 +386,7 @@ def test_an_unknown_outcome_is_settled_by_asking_not_by_doing(
     assert done.state == RequestState.UNKNOWN
     again = performing.reconcile(approved.pk, shop=Shop(), now=timezone.now())
     assert asyncio.run(again).state == RequestState.UNKNOWN
-    execute("C-LIN", CANCEL, ARGUMENTS, str(approved.pk))
+    executed(CANCEL, ARGUMENTS, str(approved.pk))
     settled = performing.reconcile(approved.pk, shop=Shop(), now=timezone.now())
     assert asyncio.run(settled).state == RequestState.SUCCEEDED
 
@@ -436,11 +442,86 @@ def test_the_late_word_of_a_dead_process_counts_for_nothing(
 
 
 def test_the_same_key_is_one_change_also_when_it_comes_at_once() -> None:
-    first = execute("C-LIN", CANCEL, ARGUMENTS, "one")
-    again = execute("C-LIN", CANCEL, ARGUMENTS, "one")
+    first = executed(CANCEL, ARGUMENTS, "one")
+    again = executed(CANCEL, ARGUMENTS, "one")
     assert first.succeeded
     assert (again.succeeded, again.repeated) == (True, True)
     assert StoreEffect.objects.count() == 1
+
+
+def a_line_was_added(order: Order) -> None:
+    line = order.lines.first()
+    assert line is not None
+    line.pk, line.title = None, "Gift wrap"
+    line.save(force_insert=True)
+
+
+def a_part_was_refunded(order: Order) -> None:
+    paid = order.payments.filter(direction="payment").get()
+    paid.pk, paid.direction, paid.amount = None, "refund", 100
+    paid.save(force_insert=True)
+
+
+def it_goes_elsewhere_now(order: Order) -> None:
+    order.city = "Nanjing"
+    order.save()
+
+
+ADDRESS: Mapping[str, Json] = {
+    "order_id": "O-205",
+    "address1": "1 Quay Road",
+    "city": "Ningbo",
+    "zip": "315000",
+    "country": "China",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "meanwhile", "reason"),
+    [
+        (CANCEL, ARGUMENTS, a_line_was_added, "stale_approval"),
+        (CANCEL, ARGUMENTS, a_part_was_refunded, "stale_approval"),
+        (ActionKind.CHANGE_ADDRESS, ADDRESS, it_goes_elsewhere_now, "stale_approval"),
+        (
+            ActionKind.REQUEST_REFUND,
+            {"order_id": "O-204"},
+            a_part_was_refunded,
+            "more_than_was_paid",
+        ),
+    ],
+)
+def test_what_would_by_now_do_something_else_is_not_done(
+    kind: ActionKind,
+    arguments: Mapping[str, Json],
+    meanwhile: Callable[[Order], None],
+    reason: str,
+) -> None:
+    request = requested(kind, arguments)
+    frozen = ActionRequest.objects.filter(pk=request.pk)
+    frozen.update(
+        state=RequestState.APPROVED,
+        approvals_needed=0,
+        confirmed_at=timezone.now(),
+        approved_at=timezone.now(),
+    )
+    order = Order.objects.get(number=arguments["order_id"])
+    meanwhile(order)
+    before = (Order.objects.values().get(pk=order.pk), order.payments.count())
+    done = perform(request)
+    assert (done.state, done.reason) == (RequestState.REFUSED, reason)
+    assert before == (Order.objects.values().get(pk=order.pk), order.payments.count())
+    assert not StoreEffect.objects.exists()
+
+
+def test_what_is_agreed_to_is_the_same_in_every_language() -> None:
+    """A card is worked out by the page's process, the change by another."""
+    for kind in ActionKind:
+        for number in ("O-204", "O-205"):
+            told = []
+            for language in ("en", "zh-hans"):
+                with translation.override(language):
+                    told.append(preview("C-LIN", kind, {"order_id": number}).terms)
+            assert told[0] == told[1]
 
 
 def test_a_preview_never_writes() -> None:

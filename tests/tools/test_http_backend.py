@@ -10,6 +10,8 @@ import pytest
 
 from tests.servers.shop_server import KEY, ShopServer
 from tests.tools.backend_contract import LIN, BackendContract, ContactContract
+from tools.backends.base import Money
+from tools.backends.changes import Terms
 from tools.backends.contacts import ContactBook
 from tools.backends.http_api import HttpShop
 from tools.contracts import ActionKind
@@ -119,9 +121,16 @@ def run(work: Awaitable[T]) -> T:
     return asyncio.run(inner())
 
 
-def change(key: str = "k") -> Any:
+AGREED = Terms(direction="refund", amount=Money(1990, "CNY"))
+
+
+def change(key: str = "k", agreed: Terms | None = None) -> Any:
     return HttpShop().execute(
-        "C-LIN", ActionKind.CANCEL_ORDER, {"order_id": "O-205"}, key=key
+        "C-LIN",
+        ActionKind.CANCEL_ORDER,
+        {"order_id": "O-205"},
+        key=key,
+        agreed=agreed or AGREED,
     )
 
 
@@ -130,6 +139,13 @@ def test_a_change_is_done_once_under_its_key(server: ShopServer) -> None:
     assert (first.succeeded, first.repeated) == (True, False)
     assert (again.succeeded, again.repeated) == (True, True)
     assert server.effects == {"k": 1}
+
+
+def test_what_would_by_now_do_something_else_is_refused(server: ShopServer) -> None:
+    more = Terms(direction="refund", amount=Money(2990, "CNY"))
+    result = run(change(agreed=more))
+    assert (result.succeeded, result.reason) == (False, "stale_approval")
+    assert server.effects == {}
 
 
 def test_a_lost_answer_is_found_by_its_key(server: ShopServer) -> None:

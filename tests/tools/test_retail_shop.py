@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from tools.backends.store.changing import execute
+from tools.backends.changes import ChangeResult
+from tools.backends.store.changing import execute, preview
 from tools.backends.store.retail import differences, load, load_customer, photograph
 from tools.contracts import ActionKind, Json
 
@@ -99,8 +101,13 @@ def shop() -> None:
     load(DATABASE, now=timezone.now())
 
 
+def executed(kind: ActionKind, arguments: Mapping[str, Json], key: str) -> ChangeResult:
+    agreed = preview("kim", kind, arguments).terms
+    return execute("kim", kind, arguments, key, agreed)
+
+
 def after(kind: ActionKind, **arguments: Json) -> dict[str, Any]:
-    result = execute("kim", kind, arguments, "key")
+    result = executed(kind, arguments, "key")
     assert result.succeeded, result.reason
     return photograph("kim")
 
@@ -181,7 +188,7 @@ def test_an_item_change_that_is_not_allowed_changes_nothing(
         "payment_method": "paypal_1",
         **arguments,
     }
-    result = execute("kim", kind, known, "key")
+    result = executed(kind, known, "key")
     assert (result.succeeded, result.reason) == (False, reason)
     assert differences(expected(), photograph("kim")) == []
 
@@ -249,8 +256,6 @@ def test_the_profile_and_the_order_have_addresses_of_their_own() -> None:
     found = after(ActionKind.CHANGE_PROFILE_ADDRESS, **new)
     assert found["users"]["kim"]["address"] == new
     assert found["orders"]["#W1"]["address"] == HOME
-    result = execute(
-        "kim", ActionKind.CHANGE_ADDRESS, {"order_id": "#W1", **new}, "another"
-    )
+    result = executed(ActionKind.CHANGE_ADDRESS, {"order_id": "#W1", **new}, "another")
     assert result.succeeded
     assert photograph("kim")["orders"]["#W1"]["address"] == new

@@ -32,7 +32,7 @@ from tests.workflow.conftest import (
 )
 from tools import gateway
 from tools.actions import performing
-from tools.backends.changes import ChangeResult, Preview
+from tools.backends.changes import ChangeResult, Preview, Terms
 from tools.backends.store.changing import StoreChanges
 from tools.backends.store.models import Order, Payment, Refund
 from tools.contracts import ActionKind, Json, OrderStatus, Role
@@ -399,11 +399,14 @@ class BadLine:
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult:
         self.asked += 1
         if self.before:
             raise self.before.pop()
-        result = await self.shop.execute(customer_id, kind, arguments, key=key)
+        result = await self.shop.execute(
+            customer_id, kind, arguments, key=key, agreed=agreed
+        )
         if self.after:
             raise self.after.pop()
         return result

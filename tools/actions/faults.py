@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
 
-from tools.backends.changes import ChangeResult, ChangingBackend, Preview
+from tools.backends.changes import ChangeResult, ChangingBackend, Preview, Terms
 from tools.contracts import ActionKind, Json
 from tools.errors import ToolTimeout
 
@@ -52,6 +52,7 @@ class FaultyShop:
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult:
         fault = None if key in self._met else self._fault
         self._met.add(key)
@@ -59,7 +60,9 @@ class FaultyShop:
             self.happened[fault] += 1
             raise Died
         self.executed[key] += 1
-        result = await self._shop.execute(customer_id, kind, arguments, key=key)
+        result = await self._shop.execute(
+            customer_id, kind, arguments, key=key, agreed=agreed
+        )
         if fault is not None:
             self.happened[fault] += 1
             raise Died if fault is Fault.KILL_AFTER else ToolTimeout("reply lost")

@@ -9,6 +9,8 @@ from django.db import models
 from django.db.models import Q
 
 from tools.actions.states import OPEN, RequestState
+from tools.backends.base import Money
+from tools.backends.changes import Terms
 from tools.contracts import ActionKind, Approver
 
 
@@ -123,6 +125,18 @@ class ActionRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject} {self.state}"
+
+    @property
+    def terms(self) -> Terms:
+        """What the card showed when the customer confirmed it."""
+        money = None if self.amount is None else Money(self.amount, self.currency)
+        return Terms(
+            self.preview.get("direction", ""),
+            money,
+            list(self.preview.get("items", ())),
+            dict(self.preview.get("before", {})),
+            dict(self.preview.get("after", {})),
+        )
 
 
 class Approval(models.Model):

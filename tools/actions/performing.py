@@ -123,6 +123,7 @@ async def _asked(turn: Turn, shop: ChangingBackend) -> ChangeResult | None:
             ActionKind(request.kind),
             request.arguments,
             key=str(request.pk),
+            agreed=request.terms,
         )
 
 

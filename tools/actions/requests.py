@@ -182,8 +182,9 @@ def confirm(
 ) -> ActionRequest:
     """The customer agrees to exactly what the card showed.
 
-    Where what they filled in moves money that the card did not show, they are shown it
-    first: the request stays proposed, under another hash.
+    Where what they filled in moves money that the card did not show, or the order has
+    changed since, they are shown it first: the request stays proposed, under another
+    hash.
 
     ``preview`` is a fresh one, with what the customer filled in on the card. Where
     nobody else need agree, the request is approved by policy at once.
@@ -201,10 +202,7 @@ def confirm(
     if preview.missing:
         raise RequestRefused("incomplete")
     amount = preview.amount.minor if preview.amount else None
-    if (request.preview.get("direction"), request.amount) != (
-        preview.direction,
-        amount,
-    ):
+    if not _is_as_shown(request, preview):
         return amend(request, preview=preview, now=now)
     needed = approvals_needed(request.policy, amount)
     confirmed = move(
@@ -221,6 +219,17 @@ def confirm(
     if confirmed and not needed:
         move(request, RequestState.APPROVED, now=now, approved_at=now)
     return request
+
+
+def _is_as_shown(request: ActionRequest, preview: Preview) -> bool:
+    shown_terms, terms = request.terms, preview.terms
+    if request.preview.get("missing"):
+        # What was filled in on the card is told there; of the rest only money counts.
+        return (shown_terms.direction, shown_terms.amount) == (
+            terms.direction,
+            terms.amount,
+        )
+    return shown_terms == terms
 
 
 def amend(request: ActionRequest, *, preview: Preview, now: datetime) -> ActionRequest:

@@ -20,6 +20,21 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What a change does, as people are shown it before they agree.
+
+    ``amount`` goes to the customer (``refund``) or comes from them (``charge``).
+    ``before`` and ``after`` are what the customer would see change, by name.
+    """
+
+    direction: str = ""
+    amount: Money | None = None
+    items: Sequence[str] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """Whether a change may be made now, and exactly what it would do.
 
@@ -41,6 +56,16 @@ class Preview:
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(
+            self.direction,
+            self.amount,
+            [str(item) for item in self.items],
+            {name: str(value) for name, value in self.before.items()},
+            {name: str(value) for name, value in self.after.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +98,8 @@ class RefundLedger(Protocol):
 class ChangingBackend(Protocol):
     """A shop that also makes changes.
 
-    ``execute`` honours ``key``: the same key twice is one change. It raises
+    ``execute`` honours ``key``: the same key twice is one change. What would by now do
+    anything else than was ``agreed`` is refused as ``stale_approval``. It raises
     ``ToolTimeout`` or ``ToolUnavailable`` where the outcome is not known, and the
     caller asks ``lookup`` before anything else; None there: nothing was done.
     """
@@ -89,6 +115,7 @@ class ChangingBackend(Protocol):
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult: ...
 
     async def lookup(self, key: str) -> ChangeResult | None: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from tools.backends import base
 from tools.backends.base import Owner
-from tools.backends.changes import ChangeResult, Preview
+from tools.backends.changes import ChangeResult, Preview, Terms
 from tools.contracts import ActionKind, Json, OrderStatus, canonical_number
 from tools.errors import BadResult, ToolTimeout, ToolUnavailable
 
@@ -109,13 +110,18 @@ class HttpShop:
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult:
         path = _address(Owner(customer_id), "changes")
         made = await _send(
             "POST",
             path,
             _Made,
-            json={"kind": kind.value, "arguments": dict(arguments)},
+            json={
+                "kind": kind.value,
+                "arguments": dict(arguments),
+                "agreed": asdict(agreed),
+            },
             headers={"Idempotency-Key": key},
         )
         return ChangeResult(**dict(made)) if made else ChangeResult(False, "not_found")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
-from tools.backends.changes import ChangeResult, Preview
+from tools.backends.changes import ChangeResult, Preview, Terms
 from tools.backends.store.changes import Refusal, Request, plan
 from tools.backends.store.models import Customer, Order, StoreEffect
 from tools.contracts import ActionKind, Json, canonical_number
@@ -33,9 +33,10 @@ class StoreChanges:
         arguments: Mapping[str, Json],
         *,
         key: str,
+        agreed: Terms,
     ) -> ChangeResult:
         try:
-            return await in_database(execute, customer_id, kind, arguments, key)
+            return await in_database(execute, customer_id, kind, arguments, key, agreed)
         except DatabaseError as error:
             raise ToolUnavailable(type(error).__name__) from error
 
@@ -63,14 +64,18 @@ def preview(
 
 
 def execute(
-    customer_id: str, kind: ActionKind, arguments: Mapping[str, Json], key: str
+    customer_id: str,
+    kind: ActionKind,
+    arguments: Mapping[str, Json],
+    key: str,
+    agreed: Terms,
 ) -> ChangeResult:
     """Make the change under the order's lock, with the row that remembers it."""
     if (known := lookup(key)) is not None:
         return known
     try:
         with transaction.atomic():
-            return _make(customer_id, kind, arguments, key)
+            return _make(customer_id, kind, arguments, key, agreed)
     except IntegrityError:
         # Somebody else's transaction with this key was first: its result is ours.
         if (known := lookup(key)) is not None:
@@ -79,7 +84,11 @@ def execute(
 
 
 def _make(
-    customer_id: str, kind: ActionKind, arguments: Mapping[str, Json], key: str
+    customer_id: str,
+    kind: ActionKind,
+    arguments: Mapping[str, Json],
+    key: str,
+    agreed: Terms,
 ) -> ChangeResult:
     now = timezone.now()
     customer = Customer.objects.select_for_update().filter(pk=customer_id).first()
@@ -90,6 +99,8 @@ def _make(
         made = plan(kind, Request(customer, arguments, now, order))
         if made.preview.missing:
             return ChangeResult(False, "incomplete")
+        if made.preview.terms != agreed:
+            return ChangeResult(False, "stale_approval")
         details = dict(made.apply(now))
     except Refusal as refusal:
         # Nothing was written yet: a plan refuses before it applies anything.
