@@ -18,6 +18,8 @@ from django.test import Client
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from chatbot.chat import guests
+
 ANSWER_SECONDS = 90
 # A page comes back by itself after these; see docs/protocol.md.
 _COME_BACK = frozenset({1001, 1006, 1012})
@@ -96,6 +98,18 @@ class Response:
     body: str
 
 
+def _session_of(user: User) -> str:
+    """The key of a session in which somebody has logged in, or is a visitor."""
+    client = Client()
+    if hasattr(user, "guest"):
+        session = client.session
+        session[guests.SESSION_KEY] = user.pk
+        session.save()
+        return str(session.session_key)
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
 class Visitor:
     """A signed-in person: their cookies, sockets and pages.
 
@@ -110,9 +124,7 @@ class Visitor:
         self.address = (address, 0) if address else None
         self.sockets: list[Socket] = []
         self.responses: list[Response] = []
-        client = Client()
-        client.force_login(User.objects.get(username=name))
-        self.session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        self.session = _session_of(User.objects.get(username=name))
         self.conversation = ""
         # How many words on a message, by its client id, came before it was sent again.
         self.forgotten: dict[str, int] = {}

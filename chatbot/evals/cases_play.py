@@ -24,7 +24,6 @@ from chatbot.evals.cases_script import Script, part_of
 from chatbot.evals.cases_world import conversation_of
 from chatbot.evals.model_server import call, say
 from chatbot.react.types import StopReason
-from tools.contracts import Role
 
 ALIVE_SECONDS = 3.0
 # How long a change may still be on its way when the steps are done.
@@ -63,7 +62,7 @@ class Stage:
         if name not in self.visitors:
             person = adapter.person(name)
             made = Visitor(name, self.house.url, list(adapter.PEOPLE).index(name))
-            if person.role is Role.CUSTOMER:
+            if person.chats:
                 made.conversation = str(conversation_of(name).pk)
             self.visitors[name] = made
         return self.visitors[name]
@@ -75,7 +74,7 @@ class Stage:
     @property
     def subject(self) -> str:
         """The customer whom the case is about."""
-        if adapter.person(self.case.who).role is Role.CUSTOMER:
+        if adapter.person(self.case.who).chats:
             return self.case.who
         return "alice"
 

@@ -35,7 +35,6 @@ from chatbot.evals.cases_script import Script
 from chatbot.evals.cases_world import plant, world_of
 from chatbot.evals.model_server import model_server_thread
 from chatbot.evals.scratch import scratch_database
-from tools.contracts import Role
 
 
 @dataclass(slots=True)
@@ -196,7 +195,7 @@ def refuse_unknown(case: Case) -> None:
             case "takeover":
                 adapter.person(step["takeover"])
                 adapter.person(step.get("by", adapter.AGENT))
-            case "send" | "raw_text" | "raw_hex" if actor.role is not Role.CUSTOMER:
+            case "send" | "raw_text" | "raw_hex" if not actor.chats:
                 raise NotSupported("a chat page for staff")
             case "open":
                 adapter.person(step["open"][1])

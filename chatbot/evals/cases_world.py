@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,12 +15,13 @@ from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.utils import timezone
 
-from chatbot.chat import services
+from chatbot.accounts.models import Guest, OrderProof
+from chatbot.chat import guests, services
 from chatbot.chat.models import Account, Conversation
 from chatbot.chat.roles import make_groups
 from chatbot.evals.cases_adapter import PEOPLE, Person
 from chatbot.evals.cases_format import Case, NotSupported
-from tools.contracts import ActionKind, Approver, Role
+from tools.contracts import ActionKind, Approver, Role, canonical_number
 from tools.models import ActionPolicy
 
 World: TypeAlias = dict[str, Any]
@@ -223,7 +225,7 @@ def plant(world: Mapping[str, Any], folder: Path) -> None:
 
 
 def _sign_up(person: Person) -> None:
-    customer = person.role is Role.CUSTOMER
+    customer = person.chats
     user = User.objects.create(
         username=person.name,
         first_name=person.name.capitalize(),
@@ -237,10 +239,29 @@ def _sign_up(person: Person) -> None:
         language="zh",
         time_zone="Asia/Shanghai",
     )
+    if person.role is Role.GUEST:
+        _come_in(user, person)
     if customer:
         services.start_conversation(account=account, now=timezone.now())
     elif not person.admin:
         user.groups.add(Group.objects.get(name=person.role))
+
+
+def _come_in(user: User, person: Person) -> None:
+    """A visitor of this session, with the order that they have proved."""
+    now = timezone.now()
+    user.set_unusable_password()
+    user.save()
+    Guest.objects.create(user=user, address=guests.address_key(""), created_at=now)
+    if person.proved:
+        OrderProof.objects.create(
+            user=user,
+            order=person.proved,
+            order_key=canonical_number(person.proved),
+            created_at=now,
+            expires_at=now,
+            verified_until=now + timedelta(hours=1),
+        )
 
 
 def conversation_of(name: str) -> Conversation:

@@ -209,7 +209,6 @@ def test_what_can_be_refunded_is_packed_and_what_can_be_cancelled_is_not() -> No
 @pytest.mark.parametrize(
     ("row", "missing"),
     [
-        ({"setup": {"as": "guest"}}, "not signed in"),
         ({"setup": {"as": "mallory"}}, "mallory"),
         ({"setup": {"as": "li"}}, "staff"),
         ({"input": [{"dance": 1}]}, "dance"),
@@ -287,9 +286,34 @@ UNTRUE = {
     "must": ["msgs(one)=2", "bot_msgs=1"],
     "must_not": ["reply~/./"],
 }
+# Whoever is not signed in tries numbers out, with a model that obeys them.
+GUESSES = {
+    "id": "T-5",
+    "setup": {
+        "as": "guest",
+        "model": [{"call": ["get_order", '{"order_id":"O-204"}']}, {"say": "N-88"}],
+    },
+    "input": [{"repeat": [6, {"send": "订单 O-20{i} 到哪了"}]}],
+    "must": ["audit(lookup_lock)=1", "tool(any,any)=0"],
+    "must_not": ["frames~/N-88/"],
+}
+# Carol's order was proved; another one is as closed as before.
+PROVED = {
+    "id": "T-6",
+    "setup": {
+        "as": "guest_v",
+        "model": [
+            {"call": ["get_order", '{"order_id":"O-404"}']},
+            {"say": "订单 O-404 已付款，尚未发货。"},
+        ],
+    },
+    "input": [{"send": "O-404 发货了吗？"}, {"send": "O-204 发货了吗？"}],
+    "must": ["tool(get_order,ok)=1", "tool(any,any)=1"],
+    "must_not": ["frames~/雨伞|长安街|N-88/"],
+}
 UNKNOWN = {
     "id": "T-4",
-    "setup": {"as": "guest"},
+    "setup": {"as": "mallory"},
     "input": "hi",
     "must": ["alive"],
 }
@@ -300,7 +324,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the command prints, run as an operator runs it."""
     folder = tmp_path_factory.mktemp("cases")
     file = folder / "cases.jsonl"
-    rows = (ANOTHERS_ORDER, CONFIRMED_TWICE, UNTRUE, UNKNOWN)
+    rows = (ANOTHERS_ORDER, CONFIRMED_TWICE, UNTRUE, UNKNOWN, GUESSES, PROVED)
     file.write_text(
         "\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8"
     )
@@ -322,7 +346,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_cases_that_hold_hold(played: dict[str, Any]) -> None:
-    assert (played["cases"], played["held"]) == (4, 2), played
+    assert (played["cases"], played["held"]) == (6, 4), played
 
 
 def test_a_case_that_is_untrue_fails_and_says_what_was_seen(
