@@ -173,8 +173,9 @@ class _Standing:
 def _lock(claims: Sequence[Claim]) -> dict[UUID, _Standing]:
     """The running ones of these runs, locked together with their conversations.
 
-    Always in the same order, so that two processes never wait for each other; and not
-    against foreign keys, so that a new message may point at a run meanwhile.
+    Always in the same order, a conversation before its run as everywhere, so that no
+    two processes ever wait for each other; and not against foreign keys, so that a new
+    message may point at a run meanwhile.
     """
     wanted = places([claim.run_id for claim in claims])
     rows = _locked(len(wanted)).rows(**wanted)
@@ -188,10 +189,12 @@ def _lock(claims: Sequence[Claim]) -> dict[UUID, _Standing]:
 def _locked(size: int) -> Select:
     return Select(
         lambda: (
-            Run.objects.select_for_update(no_key=True)
-            .filter(pk__in=numbered(size), phase=RunPhase.RUNNING)
-            .order_by("conversation_id")
-            .values_list("pk", "fence", "conversation__last_seq", "cancel_requested_at")
+            Conversation.objects.select_for_update(no_key=True)
+            .filter(runs__pk__in=numbered(size), runs__phase=RunPhase.RUNNING)
+            .order_by("pk")
+            .values_list(
+                "runs__pk", "runs__fence", "last_seq", "runs__cancel_requested_at"
+            )
         )
     )
 

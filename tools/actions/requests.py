@@ -330,5 +330,7 @@ def expire_due(*, now: datetime, limit: int) -> list[ActionRequest]:
     over = ActionRequest.objects.filter(
         state__in=sorted(WITHDRAWABLE), expires_at__lte=now
     ).select_related("policy")
+    # In one order: two processes that do this at once must not wait for each other.
+    over = over.order_by("pk")
     ended = [expire(request, now=now) for request in over[:limit]]
     return [request for request in ended if request.state == RequestState.EXPIRED]
