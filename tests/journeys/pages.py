@@ -96,7 +96,7 @@ class Chat:
 
     @property
     def box(self) -> Locator:
-        return self.page.get_by_role("textbox").first
+        return self.page.locator("#text")
 
     @property
     def run(self) -> Locator:
