@@ -166,7 +166,12 @@ def note_seen(account_ids: Collection[int]) -> None:
     """Note that these customers have a page open; written every few looks only."""
     now = timezone.now()
     lately = Q(seen_at__gte=now - SEEN_EVERY)
-    Account.objects.filter(pk__in=account_ids).exclude(lately).update(seen_at=now)
+    due = Account.objects.filter(pk__in=account_ids).exclude(lately)
+    with transaction.atomic():
+        # Another process may look at the same ones, in another order.
+        free = due.select_for_update(no_key=True, skip_locked=True)
+        seen = list(free.order_by("pk").values_list("pk", flat=True))
+        Account.objects.filter(pk__in=seen).update(seen_at=now)
 
 
 def language_of_request(

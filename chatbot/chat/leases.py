@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q
 
 from chatbot.chat.models import Run, RunPhase
@@ -90,20 +91,33 @@ def postpone(run_id: UUID, *, now: datetime, until: datetime) -> bool:
 
 def renew_leases(claims: Collection[Claim], *, owner: str, now: datetime) -> None:
     """Say that this process is alive and still works on these."""
-    Run.objects.filter(
-        pk__in=[claim.run_id for claim in claims],
-        phase=RunPhase.RUNNING,
-        lease_owner=owner,
-    ).update(lease_until=now + lease())
+    _update_own(claims, owner, lease_until=now + lease())
 
 
 def give_back(claims: Collection[Claim], *, owner: str, now: datetime) -> int:
     """Let go of runs so that others take them at once; how many they were."""
-    return Run.objects.filter(
+    return _update_own(
+        claims,
+        owner,
+        phase=RunPhase.QUEUED,
+        lease_until=None,
+        lease_owner="",
+        due_at=now,
+    )
+
+
+@transaction.atomic
+def _update_own(claims: Collection[Claim], owner: str, **columns: object) -> int:
+    """Set columns of those that this process still holds; how many they were."""
+    ours = Run.objects.filter(
         pk__in=[claim.run_id for claim in claims],
         phase=RunPhase.RUNNING,
         lease_owner=owner,
-    ).update(phase=RunPhase.QUEUED, lease_until=None, lease_owner="", due_at=now)
+    )
+    # An UPDATE locks its rows in any order, the journal in that of the conversations.
+    locked = ours.select_for_update(no_key=True).order_by("conversation_id")
+    held = list(locked.values_list("pk", flat=True))
+    return Run.objects.filter(pk__in=held).update(**columns) if held else 0
 
 
 def crashes_here(claim: Claim, *, events: int) -> int:

@@ -51,34 +51,22 @@ def name_of(user: User) -> str:
     return user.first_name
 
 
+@transaction.atomic
 def take_over(conversation_id: UUID, *, by: User, now: datetime) -> None:
     """Give a conversation to a person; ``NotPossible`` where another has it.
 
     Whoever has it already keeps it, and nothing is said twice.
     """
-    while not _take(conversation_id, by=by, now=now):
-        pass
-
-
-@transaction.atomic
-def _take(conversation_id: UUID, *, by: User, now: datetime) -> bool:
-    """One try; False, and nothing written, where a run began between the two locks.
-
-    Locked after its conversation it could wait for the journal, which waits for us.
-    """
-    run = _lock_active_run(conversation_id)
     conversation = _locked(conversation_id)
     if conversation.taken_by_id == by.pk:
-        return True
+        return
     if conversation.taken_by_id is not None:
         raise NotPossible("already_taken")
-    if run is None and conversation.runs.exclude(phase=RunPhase.STOPPED).exists():
-        return False
+    run = _lock_active_run(conversation_id)
     ended = [_end(run, now)] if run is not None else []
     notice = _notice("taken_over", by, conversation)
     append(conversation, [*ended, notice], now, taken_by=by)
     _record("conversation.taken_over", conversation_id, by, now)
-    return True
 
 
 @transaction.atomic
@@ -136,14 +124,10 @@ def say_as_staff(
 
 
 def _lock_active_run(conversation_id: UUID) -> Run | None:
-    """The unfinished run, locked with its conversation in the journal's own order."""
-    return (
-        Run.objects.select_for_update(no_key=True)
-        .select_related("conversation")
-        .filter(conversation_id=conversation_id)
-        .exclude(phase=RunPhase.STOPPED)
-        .first()
-    )
+    """The unfinished run, locked after its conversation, as the journal does."""
+    runs = Run.objects.select_for_update(no_key=True)
+    active = runs.filter(conversation_id=conversation_id)
+    return active.exclude(phase=RunPhase.STOPPED).first()
 
 
 def _end(run: Run, now: datetime) -> Step:

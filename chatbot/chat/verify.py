@@ -244,7 +244,7 @@ def _answer_now(conversation: Conversation, now: datetime) -> None:
 
 def _locked(conversation_id: UUID, account_id: int) -> Conversation:
     conversation = (
-        Conversation.objects.select_for_update(no_key=True, of=("self",))
+        Conversation.objects.select_for_update(no_key=True, of=("self", "account"))
         .select_related("account__user")
         .filter(pk=conversation_id, account_id=account_id)
         .first()

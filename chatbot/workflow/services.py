@@ -325,13 +325,17 @@ def _unknown(*, since: datetime) -> list[UUID]:
 
 
 async def expire_due() -> None:
-    await in_database(_expire_due, now=timezone.now())
+    while await in_database(_expire_one, now=timezone.now()):
+        pass
 
 
 @transaction.atomic
-def _expire_due(*, now: datetime) -> None:
-    for request in gateway.expire_due(now):
+def _expire_one(*, now: datetime) -> bool:
+    """One request and its chain: whoever held many could wait for who waits for us."""
+    expired = gateway.expire_due(now, limit=1)
+    for request in expired:
         announce(request, actor="workflow", now=now)
+    return bool(expired)
 
 
 # ---- the dead letters: nobody knows what the shop did
