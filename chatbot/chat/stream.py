@@ -24,6 +24,10 @@ from chatbot.chat.models import Message, Step
 
 logger = logging.getLogger(__name__)
 
+# The one group that all processes are in: few messages, for all logs that have grown.
+GROUP = "logs"
+# Seconds in which news for other processes gathers; the first goes out at once.
+TELL_EVERY = 0.01
 LAYER_TROUBLE = (RedisError, ChannelFull, OSError, asyncio.TimeoutError)
 WAIT_AFTER_TROUBLE = 2.0
 
@@ -44,10 +48,9 @@ class Stream:
         self._wires = _Wires(self) if settings.REDIS_URL else None
 
     def join(self, conversation_id: UUID, listener: Listener) -> None:
-        first = conversation_id not in self._listeners
         self._listeners.setdefault(conversation_id, set()).add(listener)
-        if first and self._wires:
-            self._wires.listen(conversation_id)
+        if self._wires:
+            self._wires.listen()
 
     def leave(self, conversation_id: UUID, listener: Listener) -> None:
         listeners = self._listeners.get(conversation_id)
@@ -56,12 +59,6 @@ class Stream:
         listeners.discard(listener)
         if not listeners:
             del self._listeners[conversation_id]
-            if self._wires:
-                self._wires.stop_listening(conversation_id)
-
-    @property
-    def conversations(self) -> list[UUID]:
-        return list(self._listeners)
 
     def publish(self, conversation_id: UUID, rows: Sequence[Message | Step]) -> None:
         """Pass on rows that are committed, in the order of their ``seq``."""
@@ -87,76 +84,47 @@ class _Wires:
         self._stream = stream
         self._layer: Any = get_channel_layer()
         self._untold: dict[UUID, int] = {}
-        self._channel: str | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._channel = ""
+        self._telling: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
 
     def tell(self, conversation_id: UUID, last_seq: int) -> None:
-        # Told once for all that comes in while the last message is on its way.
-        idle = not self._untold
         self._untold[conversation_id] = last_seq
-        if idle:
-            self._start(self._tell_all())
+        if self._telling is None:
+            self._telling = asyncio.create_task(self._tell_all())
 
-    def listen(self, conversation_id: UUID) -> None:
-        if self._channel is None:
-            self._channel = ""
-            self._start(self._receive())
-        elif self._channel:
-            self._start(self._layer.group_add(_group(conversation_id), self._channel))
-
-    def stop_listening(self, conversation_id: UUID) -> None:
-        if self._channel:
-            group = _group(conversation_id)
-            self._start(self._layer.group_discard(group, self._channel))
-
-    def _start(self, work: Any) -> None:
-        task = asyncio.create_task(_without_trouble(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def listen(self) -> None:
+        if self._listening is None:
+            self._listening = asyncio.create_task(self._listen())
 
     async def _tell_all(self) -> None:
         try:
             while self._untold:
-                conversation_id, last_seq = next(iter(self._untold.items()))
-                news = {
-                    "type": "log.grew",
-                    "conversation": str(conversation_id),
-                    "last_seq": last_seq,
-                }
-                await self._layer.group_send(_group(conversation_id), news)
-                if self._untold[conversation_id] == last_seq:
-                    del self._untold[conversation_id]
-        finally:
-            # After trouble nothing may stay here: the next news would wait behind it.
+                logs = {str(one): seq for one, seq in self._untold.items()}
+                self._untold.clear()
+                news = {"type": "log.grew", "by": self._channel, "logs": logs}
+                await self._layer.group_send(GROUP, news)
+                await asyncio.sleep(TELL_EVERY)
+        except LAYER_TROUBLE:
+            logger.warning("a wake-up to other processes was lost", exc_info=True)
+            # What waited behind it is lost as well: the pages look by themselves.
             self._untold.clear()
+        finally:
+            self._telling = None
 
-    async def _receive(self) -> None:
+    async def _listen(self) -> None:
         while True:
             try:
-                await self._subscribe()
+                self._channel = await self._layer.new_channel()
+                await self._layer.group_add(GROUP, self._channel)
                 while True:
                     news = await self._layer.receive(self._channel)
-                    self._stream.heard(UUID(news["conversation"]), news["last_seq"])
+                    if news["by"] != self._channel:
+                        for conversation, last_seq in news["logs"].items():
+                            self._stream.heard(UUID(conversation), last_seq)
             except LAYER_TROUBLE:
                 logger.warning("no wake-ups from other processes", exc_info=True)
-                self._channel = ""
                 await asyncio.sleep(WAIT_AFTER_TROUBLE)
-
-    async def _subscribe(self) -> None:
-        self._channel = await self._layer.new_channel()
-        for conversation_id in self._stream.conversations:
-            await self._layer.group_add(_group(conversation_id), self._channel)
-
-
-async def _without_trouble(work: Any) -> None:
-    try:
-        await work
-    except LAYER_TROUBLE:
-        logger.warning("a wake-up to other processes was lost", exc_info=True)
-
-
-def _group(conversation_id: UUID) -> str:
-    return f"log.{conversation_id.hex}"
 
 
 stream = one_per_loop(Stream)

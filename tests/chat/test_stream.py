@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -52,8 +53,9 @@ async def layer(
 async def stop(*streams: Stream) -> None:
     for one in streams:
         assert one._wires is not None
-        for task in list(one._wires._tasks):
-            task.cancel()
+        for task in (one._wires._telling, one._wires._listening):
+            if task is not None:
+                task.cancel()
 
 
 async def told_again_and_again(there: Stream, talk: UUID, ear: Ear, seq: int) -> None:
@@ -78,6 +80,44 @@ async def test_pages_of_another_process_hear_that_the_log_has_grown(
     await told_again_and_again(there, talk, ear, 7)
     assert ear.offered == []
     assert deaf.heard == []
+    await stop(here, there)
+
+
+async def test_a_process_does_not_hear_itself(layer: None) -> None:
+    here, there = Stream(), Stream()
+    talk, ear, other = uuid4(), Ear(), Ear()
+    here.join(talk, ear)
+    there.join(talk, other)
+    await told_again_and_again(here, talk, other, 7)
+    assert set(ear.offered) == {7}
+    assert ear.heard == []
+    await stop(here, there)
+
+
+async def test_news_of_many_logs_is_told_together(
+    layer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = Stream(), Stream()
+    talks, ear = [uuid4() for _ in range(50)], Ear()
+    for talk in talks:
+        here.join(talk, ear)
+    await told_again_and_again(there, talks[0], ear, 1)
+    assert there._wires is not None
+    sent, send = [], there._wires._layer.group_send
+
+    async def counted(group: str, news: dict[str, Any]) -> None:
+        sent.append(news)
+        await send(group, news)
+
+    monkeypatch.setattr(there._wires._layer, "group_send", counted)
+    for number, talk in enumerate(talks):
+        there.publish(talk, [row(number + 100)])
+
+    async def all_heard() -> bool:
+        return {seq for seq in ear.heard if seq >= 100} == set(range(100, 150))
+
+    await until(all_heard)
+    assert len(sent) < 5
     await stop(here, there)
 
 
@@ -108,4 +148,4 @@ async def test_without_redis_nobody_is_told(settings: Settings) -> None:
     alone.leave(talk, ear)
     alone.publish(talk, [row(3)])
     assert ear.offered == [1, 2]
-    assert alone.conversations == []
+    assert not alone._listeners
