@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 
 from chatbot.accounts.digests import digest
 from chatbot.accounts.models import Guest, LookupGate, LookupTry
@@ -30,9 +31,15 @@ def proof_subject(proof_id: int, attempt: int = 0) -> str:
     return digest("lookups proof", f"{proof_id}.{attempt}")
 
 
-def is_locked(keys: Iterable[str], *, now: datetime) -> bool:
+def locked_until(keys: Iterable[str], *, now: datetime) -> datetime | None:
+    """When the last of their locks ends; None where no gate is closed."""
     gates = LookupGate.objects.filter(key__in=list(keys), locked_until__gt=now)
-    return gates.exists()
+    last: datetime | None = gates.aggregate(last=Max("locked_until"))["last"]
+    return last
+
+
+def is_locked(keys: Iterable[str], *, now: datetime) -> bool:
+    return locked_until(keys, now=now) is not None
 
 
 @transaction.atomic

@@ -51,11 +51,7 @@ class Guards:
         """Count what the run has cost already, and see whether it may cost more."""
         self._model = model
         if self._background.guest is not None:
-            spent = await in_database(
-                guests.has_spent_too_much, self._account_id, now=timezone.now()
-            )
-            if spent:
-                self._signals.stop_with(StopReason.BUDGET_LIMIT)
+            await self._begin_for_guest()
         # The offline model costs nothing.
         self._counts = model_kind(model) != "offline"
         if self._counts:
@@ -64,6 +60,14 @@ class Guards:
                 self._run_id, self._account_id, before=before, today=self._today
             )
             await self._mind_the_budget()
+
+    async def _begin_for_guest(self) -> None:
+        """What holds for a visitor and their address, not for an account."""
+        now = timezone.now()
+        if await in_database(guests.has_spent_too_much, self._account_id, now=now):
+            self._signals.stop_with(StopReason.BUDGET_LIMIT)
+        until = await in_database(guests.locked_until, self._account_id, now=now)
+        self._locked_until = until
 
     async def observe(
         self, observe: Observer, state: RunState, call: ToolCall, observation_id: str
@@ -114,6 +118,15 @@ class Guards:
     async def _note_lookup(self, observed: Observed) -> None:
         locked = self._locked_until is not None and observed.at < self._locked_until
         if locked or observed.observation.status is not ObservationStatus.NOT_FOUND:
+            return
+        if self._background.guest is not None:
+            await in_database(
+                guests.note_numbers,
+                lookups.numbers_in(observed.observation.arguments),
+                account_id=self._account_id,
+                conversation_id=self._conversation_id,
+                now=observed.at,
+            )
             return
         until = await in_database(
             lookups.note_failure,

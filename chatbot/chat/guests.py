@@ -6,6 +6,7 @@ them and their conversations behind. See docs/decisions on guests.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
@@ -161,7 +162,6 @@ def is_too_fast(account_id: int, *, now: datetime) -> bool:
 # ---- numbers that were not proved
 
 
-@transaction.atomic
 def note_guesses(
     question: Question,
     background: Background,
@@ -170,20 +170,34 @@ def note_guesses(
     conversation_id: UUID,
     now: datetime,
 ) -> None:
-    """Count the numbers that a visitor named without proof; a lock is audited.
+    """Count the numbers that a visitor named without proof; see ``note_numbers``."""
+    guest = background.guest
+    numbers = rules.guesses_of(question, guest) if guest else frozenset()
+    if numbers:
+        note_numbers(
+            numbers, account_id=account_id, conversation_id=conversation_id, now=now
+        )
+
+
+@transaction.atomic
+def note_numbers(
+    numbers: Collection[str], *, account_id: int, conversation_id: UUID, now: datetime
+) -> None:
+    """Count canonical numbers that lead a visitor nowhere; a lock is audited.
 
     What they read is the same before and after it.
     """
-    guest = background.guest
-    numbers = rules.guesses_of(question, guest) if guest else frozenset()
-    if not numbers:
-        return
     # The audit's chain of a conversation grows under its row lock.
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
     subjects = [tries.number_subject(number) for number in numbers]
     keys = tries.keys_of(guest_of(account_id))
     if tries.note_failures(keys, subjects, now):
         record_lock(account_id, conversation_id, now)
+
+
+def locked_until(account_id: int, *, now: datetime) -> datetime | None:
+    """Until when nothing that this visitor has not proved is looked up."""
+    return tries.locked_until(tries.keys_of(guest_of(account_id)), now=now)
 
 
 def record_lock(account_id: int, conversation_id: UUID, now: datetime) -> None:

@@ -6,7 +6,7 @@ out numbers learns nothing more, not even that they were noticed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from django.db import transaction
 from chatbot.chat.models import Account, Conversation, Step
 from chatbot.workflow.audit import record_audit
 from tools.contracts import (
+    Json,
     Observation,
     ObservationStatus,
     ToolCall,
@@ -35,8 +36,13 @@ def is_guess(call: ToolCall, known: Collection[str]) -> bool:
     """Whether a read is about a number that no observation has brought so far."""
     if call.name not in _MISSING:
         return False
-    numbers = (value for value in call.arguments.values() if isinstance(value, str))
-    return any(canonical_number(number) not in known for number in numbers)
+    return not numbers_in(call.arguments) <= frozenset(known)
+
+
+def numbers_in(arguments: Mapping[str, Json]) -> frozenset[str]:
+    """The canonical numbers that a read names."""
+    values = (value for value in arguments.values() if isinstance(value, str))
+    return frozenset(map(canonical_number, values))
 
 
 def not_found(call: ToolCall, observation_id: str) -> Observation:

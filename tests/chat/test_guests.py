@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from chatbot.accounts.models import Guest, LookupGate, LookupTry, OrderProof
-from chatbot.chat import guests, services, verify
+from chatbot.accounts.models import Guest, LookupGate, OrderProof
+from chatbot.chat import guests, services
 from chatbot.chat.gate import admit, as_visitor, still_signed_in
-from chatbot.chat.models import Account, Conversation
+from chatbot.chat.models import Conversation, Run
 from chatbot.chat.problems import Forbidden, NotSignedIn, Problem
 from chatbot.chat.runner import execute_run
 from chatbot.react.guests import SIGN_IN_FIRST, VERIFY_FIRST
-from chatbot.workflow.models import AuditEntry, Event
+from chatbot.workflow.models import AuditEntry
 from tests.cast import PASSWORD, Person
 from tests.chat.conftest import the_run
-from tools.backends.store.models import Order
+from tests.chat.visits import Visit, come, deliver, prove
 from tools.backends.store.seeding.shop import seed_the_named
 from tools.contracts import Role
 from tools.database import in_database
@@ -38,8 +34,6 @@ pytestmark = [
     pytest.mark.usefixtures("audit"),
 ]
 
-LIN_MAIL = "c-lin@example.com"
-
 
 @pytest.fixture(autouse=True)
 def _shop(transactional_db: None, settings: Settings) -> None:
@@ -47,79 +41,9 @@ def _shop(transactional_db: None, settings: Settings) -> None:
     settings.CHAT_MESSAGES_BURST = 1_000
 
 
-class Visit:
-    """One visitor's browser: a session, an account, a conversation."""
-
-    def __init__(self, address: str = "127.0.0.1", language: str = "en") -> None:
-        self.client = Client(REMOTE_ADDR=address)
-        self.client.cookies["django_language"] = language
-        reply = self.client.post(reverse("guest"), {"time_zone": "Asia/Shanghai"})
-        self.reply = reply
-        if reply.status_code == 302:
-            guest = Guest.objects.latest("created_at")
-            self.account = Account.objects.get(user=guest.user)
-            self.conversation = self.account.conversations.get()
-
-    @property
-    def session_key(self) -> str:
-        return self.client.cookies["sessionid"].value
-
-    @property
-    def here(self) -> dict[str, Any]:
-        return {
-            "conversation_id": self.conversation.pk,
-            "account_id": self.account.pk,
-            "now": timezone.now(),
-        }
-
-    async def ask(self, text: str) -> str:
-        """Say something and have it worked out by the offline model, on the shop."""
-        await in_database(self._say, text)
-        run = await in_database(the_run, self.conversation)
-        await execute_run(run.pk, owner="test", model_name="offline")
-        return str(await in_database(self.last_answer))
-
-    def _say(self, text: str) -> None:
-        services.accept_guest_message(text=text, client_id=uuid4().hex, **self.here)
-
-    def last_answer(self) -> str:
-        return self.conversation.messages.filter(speaker="assistant").last().text  # type: ignore[union-attr]
-
-    def last_notice(self) -> str:
-        return self.conversation.messages.filter(speaker="notice").last().text  # type: ignore[union-attr]
-
-    def claim(self, order: str = "O-204", contact: str = LIN_MAIL) -> None:
-        verify.ask_for_code(order=order, contact=contact, **self.here)
-
-    def enter(self, code: str) -> None:
-        verify.enter_code(code=code, **self.here)
-
-    def proved(self) -> tuple[str, ...]:
-        return guests.verified_orders(self.account.pk, now=timezone.now())
-
-
 @pytest.fixture
 def visit() -> Visit:
     return Visit()
-
-
-async def deliver() -> None:
-    """What the sweep does with the claims that wait."""
-    for event in await in_database(lambda: list(Event.objects.order_by("pk"))):
-        if event.name == "order.claimed":
-            await verify.mail_code(event)
-
-
-def code_in(message: Any) -> str:
-    found = re.search(r"\b\d{6}\b", message.body)
-    assert found
-    return found[0]
-
-
-async def prove(visit: Visit, order: str = "O-204", contact: str = LIN_MAIL) -> None:
-    await in_database(visit.claim, order, contact)
-    await deliver()
-    await in_database(visit.enter, code_in(mail.outbox[-1]))
 
 
 # ---- who they are
@@ -257,13 +181,9 @@ def test_an_address_says_only_so_much(settings: Settings) -> None:
 
 async def test_a_rule_is_everybodys() -> None:
     await in_database(seed_help)
-    visit = await _visit()
+    visit = await come()
     answer = await visit.ask("How do I return something?")
     assert "How to return an item" in answer
-
-
-async def _visit(**options: str) -> Visit:
-    return await in_database(lambda: Visit(**options))
 
 
 @pytest.mark.parametrize("order", ["O-204", "O-305", "O-999"])
@@ -271,13 +191,13 @@ async def _visit(**options: str) -> Visit:
 async def test_an_order_is_told_to_nobody_without_proof(
     order: str, language: str
 ) -> None:
-    visit = await _visit()
+    visit = await come()
     text = f"Where is {order}?" if language == "en" else f"订单 {order} 到哪了？"
     assert await visit.ask(text) == VERIFY_FIRST[language]  # type: ignore[index]
 
 
 async def test_the_proved_order_is_told_and_no_other() -> None:
-    visit = await _visit()
+    visit = await come()
     await prove(visit)
     answer = await visit.ask("Has O-204 shipped?")
     assert "shipped" in answer
@@ -287,7 +207,7 @@ async def test_the_proved_order_is_told_and_no_other() -> None:
 
 
 async def test_only_status_fields_are_told() -> None:
-    visit = await _visit()
+    visit = await come()
     await prove(visit)
     await visit.ask("Where is O-204 and what did it cost?")
     run = await in_database(the_run, visit.conversation)
@@ -311,7 +231,7 @@ async def test_only_status_fields_are_told() -> None:
 async def test_a_place_that_is_not_shown_is_not_called_unknown(
     question: str, said: str
 ) -> None:
-    visit = await _visit()
+    visit = await come()
     await prove(visit)
     assert said in await visit.ask(question)
     run = await in_database(the_run, visit.conversation)
@@ -319,7 +239,7 @@ async def test_a_place_that_is_not_shown_is_not_called_unknown(
 
 
 async def test_the_question_that_waited_is_answered_by_the_proof() -> None:
-    visit = await _visit()
+    visit = await come()
     assert await visit.ask("Has O-204 shipped?") == VERIFY_FIRST["en"]
     await prove(visit)
     run = await in_database(the_run, visit.conversation)
@@ -329,7 +249,7 @@ async def test_the_question_that_waited_is_answered_by_the_proof() -> None:
 
 
 async def test_a_proof_ends_with_its_time(settings: Settings) -> None:
-    visit = await _visit()
+    visit = await come()
     await prove(visit)
     past = timezone.now() - timedelta(seconds=1)
     await in_database(lambda: OrderProof.objects.update(verified_until=past))
@@ -337,176 +257,30 @@ async def test_a_proof_ends_with_its_time(settings: Settings) -> None:
 
 
 async def test_a_proof_is_this_visits_alone() -> None:
-    visit, other = await _visit(), await _visit()
+    visit, other = await come(), await come()
     await prove(visit)
     assert await in_database(other.proved) == ()
     assert await other.ask("Has O-204 shipped?") == VERIFY_FIRST["en"]
 
 
-# ---- the code
-
-CLAIMS = [
-    ("O-204", LIN_MAIL, 1),
-    ("o 204", " C-LIN@example.com", 1),
-    ("O-204", "c-mei@example.com", 0),
-    ("O-305", LIN_MAIL, 0),
-    ("O-999", LIN_MAIL, 0),
-    ("O-204", "12345678901", 0),
-]
+# ---- what they may cost
 
 
-@pytest.mark.parametrize(("order", "contact", "mails"), CLAIMS)
-async def test_a_code_goes_to_the_orders_own_address_alone(
-    order: str, contact: str, mails: int
+@pytest.mark.parametrize(
+    ("limit", "whose"), [("BUDGET_GUEST_TOKENS", 0), ("BUDGET_ADDRESS_TOKENS", 1)]
+)
+async def test_the_tokens_of_a_visitor_and_of_an_address_are_limited(
+    settings: Settings, limit: str, whose: int
 ) -> None:
-    visit = await _visit()
-    await in_database(visit.claim, order, contact)
-    await deliver()
-    assert [one.to for one in mail.outbox] == [[LIN_MAIL]] * mails
-    proof = await in_database(OrderProof.objects.get)
-    assert proof.contact == ""
-    assert bool(proof.code) == bool(mails)
-    if mails:
-        code = code_in(mail.outbox[0])
-        assert code not in proof.code
-        said = await in_database(
-            lambda: [m.text for m in visit.conversation.messages.all()]
-        )
-        assert not any(code in text or contact in text for text in said)
-
-
-def test_every_claim_costs_the_same_and_reads_the_same() -> None:
-    seen = set()
-    for number, (order, contact, _) in enumerate(CLAIMS):
-        visit = Visit(f"10.5.0.{number}")
-        with CaptureQueriesContext(connection) as queries:
-            visit.claim(order, contact)
-        shapes = [re.sub(r"'[^']*'|\d+|NULL", "?", one["sql"]) for one in queries]
-        seen.add((len(shapes), visit.last_notice()))
-    assert len(seen) == 1
-
-
-def test_a_locked_visitor_reads_the_same(settings: Settings) -> None:
-    settings.CHAT_LOOKUP_FAILURES = 2
-    visit = Visit()
-    notices = set()
-    for _ in range(4):
-        visit.claim("O-204", "c-mei@example.com")
-        notices.add(visit.last_notice())
-    assert len(notices) == 1
-    assert LookupGate.objects.exclude(locked_until=None).count() == 2
-    assert AuditEntry.objects.filter(kind="lookup_lock").count() == 1
-
-
-async def test_an_order_with_a_phone_alone_gets_no_code_and_that_is_said() -> None:
-    def phone_only() -> None:
-        order = Order.objects.get(number="O-305")
-        order.customer.email = ""
-        order.customer.save()
-        Order.objects.filter(pk=order.pk).update(phone="13900001305")
-
-    await in_database(phone_only)
-    visit = await _visit()
-    await in_database(visit.claim, "O-305", "13900001305")
-    await deliver()
-    assert mail.outbox == []
-    assert "a person has to help" in await in_database(visit.last_notice)
-
-
-async def test_a_code_is_used_once() -> None:
-    visit = await _visit()
-    await prove(visit)
-    with pytest.raises(Problem, match="code_refused"):
-        await in_database(visit.enter, code_in(mail.outbox[0]))
-    assert await in_database(visit.proved) == ("O-204",)
-
-
-async def test_a_code_is_another_visitors_nothing() -> None:
-    visit, other = await _visit(), await _visit()
-    await in_database(visit.claim)
-    await in_database(other.claim, "O-204", "c-mei@example.com")
-    await deliver()
-    with pytest.raises(Problem, match="code_refused"):
-        await in_database(other.enter, code_in(mail.outbox[0]))
-
-
-async def test_a_code_of_before_is_void_once_another_is_asked_for() -> None:
-    visit = await _visit()
-    await in_database(visit.claim)
-    await deliver()
-    await in_database(visit.claim, "O-305", LIN_MAIL)
-    with pytest.raises(Problem, match="code_refused"):
-        await in_database(visit.enter, code_in(mail.outbox[0]))
-
-
-async def test_a_code_that_is_late_is_refused() -> None:
-    visit = await _visit()
-    await in_database(visit.claim)
-    await deliver()
-    late = timezone.now() - timedelta(seconds=1)
-    await in_database(lambda: OrderProof.objects.update(expires_at=late))
-    with pytest.raises(Problem, match="code_refused"):
-        await in_database(visit.enter, code_in(mail.outbox[0]))
-
-
-async def test_a_code_is_guessed_only_so_often(settings: Settings) -> None:
-    settings.GUEST_CODE_TRIES = 2
-    visit = await _visit()
-    await in_database(visit.claim)
-    await deliver()
-    code = code_in(mail.outbox[0])
-    wrong = "000000" if code != "000000" else "111111"
-    for guess in (wrong, wrong, code):
-        with pytest.raises(Problem, match="code_refused"):
-            await in_database(visit.enter, guess)
-    assert await in_database(visit.proved) == ()
-
-
-def test_a_code_without_a_claim_is_refused_in_the_same_words(visit: Visit) -> None:
-    with pytest.raises(Problem, match="code_refused"):
-        visit.enter("123456")
-
-
-async def test_the_right_code_strikes_its_tries_out() -> None:
-    visit = await _visit()
-    await visit.ask("Where is O-204?")
-    await in_database(visit.claim)
-    await deliver()
-    with pytest.raises(Problem):
-        await in_database(visit.enter, "x")
-    assert await in_database(LookupTry.objects.count) > 0
-    await in_database(visit.enter, code_in(mail.outbox[0]))
-    assert await in_database(LookupTry.objects.count) == 0
-
-
-async def test_a_buyer_is_not_flooded_with_codes(settings: Settings) -> None:
-    settings.CHAT_LOOKUP_FAILURES = 3
-    for number in range(5):
-        visit = await _visit(address=f"10.2.0.{number}")
-        await in_database(visit.claim)
-    await deliver()
-    assert len(mail.outbox) == 3
-
-
-def test_the_signed_in_prove_nothing(lin: Person) -> None:
-    conversation = services.start_conversation(account=lin.account, now=timezone.now())
-    with pytest.raises(Problem, match="no_guest"):
-        verify.ask_for_code(
-            conversation_id=conversation.pk,
-            account_id=lin.account.pk,
-            order="O-204",
-            contact=LIN_MAIL,
-            now=timezone.now(),
-        )
-
-
-def test_nor_is_anything_proved_in_a_conversation_of_somebody_else() -> None:
-    visit, other = Visit(), Visit()
-    visit.conversation = other.conversation
-    with pytest.raises(Forbidden):
-        visit.claim()
-    with pytest.raises(Forbidden):
-        visit.enter("123456")
+    visits = [await come(address="10.6.0.1") for _ in range(2)]
+    await visits[whose].ask("hello")
+    run = await in_database(the_run, visits[whose].conversation)
+    await in_database(Run.objects.filter(pk=run.pk).update, prompt_tokens=1_000)
+    for at, ends in ((1_001, "answered"), (1_000, "budget_limit")):
+        setattr(settings, limit, at)
+        await visits[0].ask("hello")
+        run = await in_database(the_run, visits[0].conversation)
+        assert run.stop_reason == ends
 
 
 # ---- numbers in the chat
@@ -515,15 +289,15 @@ def test_nor_is_anything_proved_in_a_conversation_of_somebody_else() -> None:
 async def test_numbers_that_are_tried_out_lock_the_visitor_and_the_address(
     settings: Settings,
 ) -> None:
-    visit = await _visit(address="10.3.0.1")
+    visit = await come(address="10.3.0.1")
     answers = {await visit.ask(f"Where is O-{number}?") for number in range(900, 908)}
     assert answers == {VERIFY_FIRST["en"]}
     entries = await in_database(
         lambda: list(AuditEntry.objects.filter(kind="lookup_lock"))
     )
     assert [entry.chain for entry in entries] == [str(visit.conversation.pk)]
-    near = await _visit(address="10.3.0.1")
-    far = await _visit(address="10.3.0.2")
+    near = await come(address="10.3.0.1")
+    far = await come(address="10.3.0.2")
     await in_database(near.claim)
     await deliver()
     assert mail.outbox == []
@@ -532,8 +306,22 @@ async def test_numbers_that_are_tried_out_lock_the_visitor_and_the_address(
     assert len(mail.outbox) == 1
 
 
+async def test_parcels_that_are_not_the_orders_own_count_too(
+    settings: Settings,
+) -> None:
+    settings.CHAT_LOOKUP_FAILURES = 3
+    visit = await come()
+    await prove(visit)
+    for number in range(4):
+        answer = await visit.ask(f"Where is parcel N-90{number}?")
+        assert "N-90" in answer
+    locked = LookupGate.objects.exclude(locked_until=None)
+    assert await in_database(locked.count) == 2
+    assert "shipped" in await visit.ask("Has O-204 shipped?")
+
+
 async def test_the_same_number_again_is_no_further_try() -> None:
-    visit = await _visit()
+    visit = await come()
     for _ in range(8):
         await visit.ask("Where is O-204?")
     locked = LookupGate.objects.exclude(locked_until=None)
