@@ -15,7 +15,9 @@ from chatbot.llm.functions import function_list
 from chatbot.llm.messages import chat_messages
 from chatbot.react.types import (
     Acted,
+    Background,
     Coverage,
+    Guest,
     LoopEvent,
     ModelFailed,
     Nudged,
@@ -327,3 +329,16 @@ def test_a_question_without_an_order_is_sent_to_the_list_where_it_needs_one() ->
     where, rule = asked("Where is my order?"), asked("What is your shipping policy?")
     assert "list_my_orders" in messages(where)[-1]["content"]
     assert "list_my_orders" not in messages(rule)[-1]["content"]
+
+
+# ---- visitors
+
+
+def test_of_a_visitor_the_model_is_told_what_they_proved_and_nothing_to_list() -> None:
+    state = RunState(
+        Background(guest=Guest(verified=("O-404",))),
+        question=read_question("Has my order shipped?"),
+    )
+    said = contents(state)
+    assert "It is about: O-404." in said
+    assert "list_my_orders" not in said
