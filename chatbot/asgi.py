@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, cast
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import CookieMiddleware
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import path, re_path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatbot.settings")
 
 # Loads the apps: what is imported below needs them.
-pages = get_asgi_application()
+try:
+    pages = get_asgi_application()
+except ImproperlyConfigured as problem:
+    # Whoever starts a server reads one line, and no traceback of it.
+    sys.exit(f"Waybill does not start: {problem}")
 
-from chatbot.chat.consumers import ChatConsumer  # noqa: E402
-from chatbot.health import Health  # noqa: E402
-from chatbot.lifespan import Lifespan  # noqa: E402
-from chatbot.origins import SameOrigin, no_such_socket  # noqa: E402
-from chatbot.security import AsgiApp, BodyLimit  # noqa: E402
+from chatbot.chat.consumers import ChatConsumer
+from chatbot.health import Health
+from chatbot.lifespan import Lifespan
+from chatbot.origins import SameOrigin, no_such_socket
+from chatbot.security import AsgiApp, BodyLimit
 
 sockets = URLRouter(
     [

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -173,6 +174,26 @@ def env_secret(name: str, default: str = "", *, alias: str = "") -> str:
         if value:
             return value
     return default
+
+
+def address(name: str, value: str, *, schemes: Iterable[str]) -> str:
+    """``value``, which must be empty or an address of one of these kinds at a host.
+
+    No message repeats it: it may hold a password.
+    """
+    if not value:
+        return value
+    try:
+        parts = urlsplit(value)
+        fits = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits or any(sign.isspace() for sign in value):
+        kinds = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise ImproperlyConfigured(
+            f"{name} is no address: it must begin with {kinds} and name a host."
+        )
+    return value
 
 
 def _read_secret(name: str, path: str) -> str:

@@ -6,14 +6,36 @@ import os
 import secrets
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 
 def demo_key(directory: Path) -> str:
     """The key of this installation; every process of it gets the same one."""
     path = directory / "demo_secret_key"
-    directory.mkdir(parents=True, exist_ok=True)
-    while not (key := _read(path)):
-        _write_once(path, secrets.token_urlsafe(60))
+    make_folder(directory, named_by="VAR_DIR")
+    try:
+        while not (key := _read(path)):
+            _write_once(path, secrets.token_urlsafe(60))
+    except OSError as error:
+        raise _cannot_write(directory, "VAR_DIR", error) from None
     return key
+
+
+def make_folder(directory: Path, *, named_by: str) -> None:
+    """Make a folder that a setting names, if need be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(directory, named_by, error) from None
+
+
+def _cannot_write(
+    directory: Path, named_by: str, error: OSError
+) -> ImproperlyConfigured:
+    reason = error.strerror or type(error).__name__
+    return ImproperlyConfigured(
+        f"{named_by} names {directory}, where nothing can be written: {reason}."
+    )
 
 
 def _read(path: Path) -> str:

@@ -9,6 +9,15 @@ from tools.redaction import redact
 FAILED = "<REDACTION_FAILED>"
 
 
+class RefusalWithoutTraceback(logging.Filter):
+    """What was refused or is not there needs its line, but is no fault of the code."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", 500) < 500:
+            record.exc_info = None
+        return True
+
+
 class RedactingFormatter(logging.Formatter):
     """Redacts the whole line, traceback and all.
 

@@ -9,6 +9,7 @@ import django_stubs_ext
 from django.utils.translation import gettext_lazy as _
 
 from chatbot.env import (
+    address,
     env_bool,
     env_choice,
     env_int,
@@ -22,7 +23,7 @@ from chatbot.env import (
 )
 from chatbot.keys import demo_key
 from chatbot.react.types import Limits
-from chatbot.stores import channel_layer, database
+from chatbot.stores import broker, channel_layer, database
 
 # Lets admin classes and query sets name their model in brackets, as the types do.
 django_stubs_ext.monkeypatch()
@@ -108,7 +109,11 @@ REACT_MAX_OBSERVATION_BYTES = env_int(
 # ---- the model (chatbot/llm); without a key the offline model answers
 
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY", alias="LLM_API_KEY")
-OPENAI_BASE_URL = env_text("OPENAI_BASE_URL", "", alias="LLM_API_URL")
+OPENAI_BASE_URL = address(
+    "OPENAI_BASE_URL",
+    env_text("OPENAI_BASE_URL", "", alias="LLM_API_URL"),
+    schemes=("http", "https"),
+)
 LLM_MODEL = env_text("LLM_MODEL", "")
 # The system text of this installation, in the form of the product's own.
 LLM_INSTRUCTIONS_FILE = env_text("LLM_INSTRUCTIONS_FILE", "")
@@ -157,7 +162,9 @@ BUDGET_TOTAL_MONEY = env_number(
 
 TOOLS_BACKEND = env_text("TOOLS_BACKEND", "store")
 # Where TOOLS_BACKEND=http_api asks: docs/shop-api.md.
-SHOP_API_URL = env_text("SHOP_API_URL", "")
+SHOP_API_URL = address(
+    "SHOP_API_URL", env_text("SHOP_API_URL", ""), schemes=("http", "https")
+)
 SHOP_API_KEY = env_secret("SHOP_API_KEY")
 SHOP_API_MAX_CONNECTIONS = env_int(
     "SHOP_API_MAX_CONNECTIONS", 50, low=1, high=10_000, unit="connections"
@@ -261,9 +268,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Redis: wake-ups and tasks, never the truth
 
-REDIS_URL = env_secret("REDIS_URL")
+REDIS_URL = address("REDIS_URL", env_secret("REDIS_URL"), schemes=("redis", "rediss"))
 CHANNEL_LAYERS = {"default": channel_layer(REDIS_URL)}
-CELERY_BROKER_URL = env_secret("CELERY_BROKER_URL", REDIS_URL or "memory://")
+CELERY_BROKER_URL = broker(
+    env_secret("CELERY_BROKER_URL", REDIS_URL or "memory://"), run_in=RUN_IN
+)
 CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_TASK_ALWAYS_EAGER", False)
 CELERY_TASK_ACKS_LATE = env_bool("CELERY_TASK_ACKS_LATE", True)
 CELERY_TASK_REJECT_ON_WORKER_LOST = env_bool("CELERY_TASK_REJECT_ON_WORKER_LOST", True)
@@ -457,6 +466,7 @@ LOGGING = {
             "style": "{",
         }
     },
+    "filters": {"refusals": {"()": "chatbot.logs.RefusalWithoutTraceback"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "redacted"}
     },
@@ -466,6 +476,7 @@ LOGGING = {
         name: {"handlers": [], "propagate": True}
         for name in ("django", "django.server", "uvicorn", "uvicorn.access", "celery")
     }
+    | {"django.request": {"filters": ["refusals"]}}
     # It would say a line for every call of a model or a shop.
     | {"httpx2": {"level": "WARNING"}},
 }

@@ -10,6 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 
+from chatbot.env import address
+from chatbot.keys import make_folder
+
 
 def database(
     url: str, *, statement_seconds: float, lock_seconds: float
@@ -29,7 +32,7 @@ def database(
         raise ImproperlyConfigured(problem) from None
     options = parsed.setdefault("OPTIONS", {})
     if parsed.get("ENGINE", "").endswith("sqlite3"):
-        Path(parsed["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+        make_folder(Path(parsed["NAME"]).parent, named_by="DATABASE_URL")
         # A deferred transaction that turns to writing fails at once with "database is
         # locked", whatever the timeout; an immediate one waits its turn.
         options |= {
@@ -37,7 +40,7 @@ def database(
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
         }
-    elif parsed.get("ENGINE", "").endswith("postgresql"):
+    elif parsed.get("ENGINE", "").endswith("postgresql") and parsed.get("NAME"):
         options.setdefault("connect_timeout", 5)
         # Django turns preparing off altogether; tools/prepared.py asks for it by name.
         options.setdefault("prepare_threshold", 5)
@@ -46,8 +49,22 @@ def database(
             f" -c lock_timeout={int(lock_seconds * 1000)}"
         )
     else:
-        raise ImproperlyConfigured("DATABASE_URL must name SQLite or PostgreSQL.")
+        problem = "DATABASE_URL must name a SQLite file or a database of PostgreSQL."
+        raise ImproperlyConfigured(problem)
     return parsed
+
+
+def broker(url: str, *, run_in: str) -> str:
+    """Where Celery's tasks wait; in memory they would reach no other process."""
+    if not url.startswith("memory:"):
+        kinds = ("redis", "rediss", "amqp", "amqps")
+        return address("CELERY_BROKER_URL", url, schemes=kinds)
+    if run_in == "worker":
+        raise ImproperlyConfigured(
+            "RUN_IN is 'worker', but no worker would hear of a run: set REDIS_URL or"
+            " CELERY_BROKER_URL, or leave RUN_IN at 'process'."
+        )
+    return url
 
 
 def channel_layer(redis_url: str) -> dict[str, Any]:

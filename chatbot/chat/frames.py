@@ -16,6 +16,7 @@ from chatbot.assistant.wiring import model_kind
 from chatbot.chat.models import Message, Step
 from chatbot.chat.problems import Problem
 from chatbot.llm.strict_json import NotStrict, read_object
+from chatbot.understanding.text import is_blank
 from tools.contracts import Json
 
 PROTOCOL = 1
@@ -163,7 +164,7 @@ def _message(frame: Mapping[str, Any]) -> MessageSend:
         raise Problem("bad_message")
     if not isinstance(text, str):
         raise Problem("bad_message", client_id=client_id)
-    if not text.strip():
+    if is_blank(text):
         raise Problem("empty_message", client_id=client_id)
     if len(text) > settings.CHAT_MAX_MESSAGE_CHARACTERS:
         raise Problem("message_too_long", client_id=client_id)

@@ -28,6 +28,7 @@ from chatbot.chat.stored import numbers_in, step_row, stored_event
 from chatbot.react import state as known
 from chatbot.react.types import Background, HandOverMode, Stopped, StopReason
 from chatbot.understanding.kinds import Language
+from chatbot.understanding.text import is_blank
 from chatbot.workflow.audit import record_audit
 from chatbot.workflow.outbox import record_event
 from chatbot.workflow.services import NotPossible
@@ -97,7 +98,7 @@ def say_as_staff(
     A customer who has left the page gets it by e-mail.
     """
     text = text.strip()
-    if not text or "\0" in text:
+    if is_blank(text) or "\0" in text:
         raise NotPossible("empty_message")
     if len(text) > settings.CHAT_MAX_MESSAGE_CHARACTERS:
         raise NotPossible("message_too_long")

@@ -18,6 +18,12 @@ _CARD = re.compile(
     r"[\s:;¥]{0,4}(?:0|\d[\d\s:.*-]{0,30})[\]，,;]?|顾客通过点击\w{0,20}信息发送:?",
     re.IGNORECASE,
 )
+# Letters and marks that show nothing: fillers, variation selectors, joiners, a Braille
+# cell without dots. Formats and controls have categories of their own.
+_SHOWS_NOTHING = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _SPACES = re.compile(r"\s+")
 
@@ -42,6 +48,11 @@ def _narrow_character(character: str) -> str:
     if kind == "Pd" or plain == "−":
         return "-"
     return " " if kind[0] in "CZ" else plain
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody could see anything of it."""
+    return not _SHOWS_NOTHING.sub("", narrow(text)).strip()
 
 
 def plain_text(text: str) -> str:

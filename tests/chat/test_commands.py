@@ -30,6 +30,15 @@ def ask(*arguments: str, **options: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.parametrize("question", ["", "  ", "\u200b\ufeff", "\u3164"])
+def test_a_question_that_nobody_could_read_is_not_asked(
+    question: str, demo: None
+) -> None:
+    with pytest.raises(CommandError, match="the question is empty"):
+        ask(question, name="lin")
+    assert not Conversation.objects.exists()
+
+
 def test_bootstrap_makes_the_demo_people_once(demo: None) -> None:
     lin = User.objects.get(username="lin")
     lin.set_password("changed by hand")

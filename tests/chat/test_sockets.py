@@ -484,6 +484,8 @@ async def test_so_many_messages_wait_in_one_conversation(
         ("字" * 2000, None),
         ("", "empty_message"),
         (" \n\t　", "empty_message"),
+        ("\u200b\u200d\ufeff\u2060", "empty_message"),
+        ("\u3164\u2800\ufe0f\u00ad", "empty_message"),
     ],
 )
 async def test_a_message_has_a_length(

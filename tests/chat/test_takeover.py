@@ -129,6 +129,7 @@ def test_only_its_holder_or_a_supervisor_gives_it_back(
     [
         ("", "empty_message"),
         (" \n ", "empty_message"),
+        ("\u200b\u3164", "empty_message"),
         ("a\0b", "empty_message"),
         ("x" * settings.CHAT_MAX_MESSAGE_CHARACTERS, None),
         ("x" * (settings.CHAT_MAX_MESSAGE_CHARACTERS + 1), "message_too_long"),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from django.db import connection
 from chatbot.env import DECLARED, Declared
 from chatbot.keys import demo_key
 from chatbot.react.types import Limits
+from tests.servers.product import ROOT, Product
 
 SETTINGS = Path(__file__).parents[2] / "chatbot" / "settings.py"
 NUMBERS = [one for one in DECLARED.values() if one.high is not None]
@@ -87,6 +90,83 @@ def test_an_unfit_database_is_refused_and_its_password_not_told(
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL") as caught:
         read_settings()
     assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (name, value)
+        for name in ("OPENAI_BASE_URL", "SHOP_API_URL", "REDIS_URL")
+        for value in ("hush", "ftp://hush", "http:///hush", "redis://:hush@:1", "://")
+    ]
+    + [
+        ("LLM_API_URL", "127.0.0.1:8091/hush"),
+        ("OPENAI_BASE_URL", "http://model host/hush"),
+        ("OPENAI_BASE_URL", "http://model:99999/hush"),
+        ("REDIS_URL", "redis://:hush@h:port/0"),
+        ("REDIS_URL", "https://:hush@h/0"),
+        ("CELERY_BROKER_URL", "hush"),
+        ("CELERY_BROKER_URL", "redis://:hush@/0"),
+        ("DATABASE_URL", "postgres://"),
+        ("DATABASE_URL", "postgres://u:hush@h:99999/name"),
+    ],
+)
+def test_what_is_no_address_stops_the_start_by_name_and_is_not_repeated(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    setting = name.replace("LLM_API", "OPENAI_BASE")
+    with pytest.raises(ImproperlyConfigured, match=f"^{setting} ") as caught:
+        read_settings()
+    assert "hush" not in str(caught.value)
+
+
+def test_work_for_workers_needs_a_broker_that_they_can_hear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RUN_IN", "worker")
+    with pytest.raises(ImproperlyConfigured, match=r"^RUN_IN is 'worker'"):
+        read_settings()
+    monkeypatch.setenv("REDIS_URL", "redis://:p@127.0.0.1:6379/0")
+    assert read_settings()["CELERY_BROKER_URL"].startswith("redis:")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RUN_IN", "worker"),
+        ("OPENAI_BASE_URL", "127.0.0.1:1"),
+        ("VAR_DIR", "/dev/null/var"),
+        ("DATABASE_URL", "sqlite:////dev/null/var/db.sqlite3"),
+        ("DATABASE_URL", f"sqlite:///{SETTINGS}"),
+    ],
+)
+def test_a_demo_that_cannot_start_says_so_in_one_line(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    done = Product(tmp_path, {name: value}).manage("bootstrap", check=False)
+    assert done.returncode != 0
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_server_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> None:
+    installed = Product(tmp_path, {"VAR_DIR": "/dev/null/var"})
+    with pytest.raises(RuntimeError, match="did not start"):
+        installed.start()
+    (line,) = installed.web.output.splitlines()
+    assert line.startswith("Waybill does not start: VAR_DIR names /dev/null/var")
+
+
+@pytest.mark.parametrize("kilobytes", [0, 64])
+def test_a_full_disk_is_told_in_one_line(kilobytes: int, tmp_path: Path) -> None:
+    """No file may grow past a size: full for the key already, or for the tables."""
+    shell = f"ulimit -f {kilobytes}; exec {sys.executable} manage.py bootstrap"
+    env = Product(tmp_path).env
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_postgresql_gets_its_time_limits(monkeypatch: pytest.MonkeyPatch) -> None:

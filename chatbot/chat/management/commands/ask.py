@@ -19,6 +19,7 @@ from chatbot.chat.launch import launcher
 from chatbot.chat.models import Account, Message, Run, Speaker, Step
 from chatbot.chat.stream import stream
 from chatbot.llm.client import close_connections
+from chatbot.understanding.text import is_blank
 from tools.contracts import Role
 from tools.database import in_database
 
@@ -46,6 +47,8 @@ class Command(BaseCommand):
         question, file = options["question"], options["questions"]
         if (question is None) == (file is None):
             raise CommandError("give either a question or --questions FILE.jsonl")
+        if question is not None and is_blank(question):
+            raise CommandError("the question is empty")
         account = _account(options["name"])
         try:
             build_model(options["model"], limits_from_settings())
@@ -81,9 +84,11 @@ def _questions(file: Path) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 question = json.loads(line)
-                question["text"] + ""
+                empty = is_blank(question["text"] + "")
             except (ValueError, KeyError, TypeError):
-                raise CommandError(f"{file}:{number} has no `text`") from None
+                empty = True
+            if empty:
+                raise CommandError(f"{file}:{number} has no `text`")
             yield {"id": number, **question}
 
 

@@ -10,7 +10,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command, get_commands
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from chatbot.chat.models import Account
 from chatbot.chat.roles import make_groups
@@ -51,6 +52,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, quiet: bool, **options: Any) -> None:
         demo = settings.ENVIRONMENT == "demo"
+        try:
+            self._fill(demo=demo)
+        except (DatabaseError, OSError) as error:
+            problem = " ".join(str(error).split())
+            raise CommandError(f"the database cannot be used: {problem}") from None
+        if demo and not quiet:
+            self._say_hello()
+
+    def _fill(self, *, demo: bool) -> None:
         if demo:
             call_command("migrate", verbosity=0)
         make_groups()
@@ -59,8 +69,6 @@ class Command(BaseCommand):
         if "seed_store" in get_commands():
             call_command("seed_store", verbosity=0)
         make_people()
-        if not quiet:
-            self._say_hello()
 
     def _say_hello(self) -> None:
         port = os.environ.get("PORT", "8000")
