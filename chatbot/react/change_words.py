@@ -105,6 +105,10 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
         "en": "that is more than what is left of what was paid",
         "zh": "超过了可退的金额",
     },
+    "other_currency": {
+        "en": "it was paid in another currency",
+        "zh": "订单是用另一种货币支付的",
+    },
     "amount_not_readable": {
         "en": "the amount could not be read",
         "zh": "金额无法识别",

@@ -7,10 +7,12 @@ once: each of them has a key.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -43,6 +45,10 @@ _FREE_TEXT = frozenset(
         "country",
         "reason",
     }
+)
+# Not the digits of an order's or parcel's number.
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9#.-])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![0-9-])"
 )
 # A cancellation's reason is one of the shop's own two, which the card shows.
 _CHOSEN = frozenset({(ActionKind.CANCEL_ORDER, "reason")})
@@ -102,8 +108,22 @@ def without_taint(
             if not words or not any(words in text for text in own):
                 tainted.append(name)
                 continue
+        if name == "amount" and not _is_said(value, said):
+            tainted.append(name)
+            continue
         kept[name] = value
     return kept, tuple(tainted)
+
+
+def _is_said(amount: Json, said: Sequence[str]) -> bool:
+    """Whether the customer has written this very sum, in whatever form."""
+    try:
+        sum_ = Decimal(str(amount))
+    except InvalidOperation:
+        return False
+    plain = (unicodedata.normalize("NFKC", text) for text in said)
+    numbers = (number for text in plain for number in _NUMBER.findall(text))
+    return any(Decimal(number.replace(",", "")) == sum_ for number in numbers)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from chatbot.react.types import HandOverMode, StopReason
 from tests.llm.helpers import TOOLS, spec
 from tests.llm.play import Conversation, Played, ask
 from tests.llm.shop import Shop, parcel
-from tools.contracts import ObservationStatus
+from tools.contracts import Json, ObservationStatus
 
 LONG_AGO = "2026-11-26T10:00:00+08:00"
 
@@ -163,3 +163,22 @@ async def test_parcels_without_numbers_are_counted() -> None:
 async def test_last_week_is_no_last_order() -> None:
     run = await ask("I ordered it last week, where is my order?")
     assert run.reason is StopReason.NEEDS_CUSTOMER
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("请把 O-206 退我20块钱", {"amount": "20", "currency": "CNY"}),
+        ("Please refund 20 of O-206", {"amount": "20"}),
+        ("I want a refund for O-206", {}),
+    ],
+)
+async def test_a_part_that_is_wanted_back_is_proposed_as_that_part(
+    text: str, arguments: dict[str, str]
+) -> None:
+    shop = Shop()
+    words: Json = {"type": "string"}
+    refund = spec("request_refund", "order_id", amount=words, currency=words)
+    await Conversation(shop=shop, tools=(*TOOLS, refund)).ask(text)
+    [proposed] = [call for call in shop.calls if call.name == "request_refund"]
+    assert proposed.arguments == {"order_id": "O-206", **arguments}

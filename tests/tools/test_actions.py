@@ -122,6 +122,11 @@ def test_someone_elses_order_is_no_order() -> None:
         ),
         (
             ActionKind.REQUEST_REFUND,
+            {"order_id": "O-204", "amount": "5", "currency": "USD"},
+            "other_currency",
+        ),
+        (
+            ActionKind.REQUEST_REFUND,
             {"order_id": "O-204", "amount": "1e9"},
             "amount_not_readable",
         ),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from chatbot.understanding.amounts import find_amounts
+from chatbot.understanding.amounts import find_amounts, refund_asked_for
 from chatbot.understanding.carriers import carrier_of
 from chatbot.understanding.dates import find_days
 from chatbot.understanding.needs import Question, read_question
@@ -176,3 +176,39 @@ def test_a_day_that_no_calendar_has_is_left_out() -> None:
 def test_a_sum_of_money_is_read(text: str, value: str, currency: str) -> None:
     (amount,) = find_amounts(text)
     assert (amount.value, amount.currency) == (Decimal(value), currency)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "currency"),
+    [
+        ("Please refund 5 yuan of O-204", "5", "CNY"),
+        ("refund 5 of O-207", "5", ""),
+        ("I want a partial refund of ¥15.50 for order O-204", "15.50", "CNY"),
+        ("can you refund me $1,000 on O-204?", "1000", "USD"),
+        ("退我5块钱 O-204", "5", "CNY"),
+        ("退我 5 美元 O-204", "5", "USD"),
+        ("O-204 给我退２０元吧", "20", "CNY"),
+    ],
+)
+def test_a_sum_that_is_wanted_back_is_read(
+    text: str, value: str, currency: str
+) -> None:
+    found = refund_asked_for(text)
+    assert found is not None
+    assert (str(found.value), found.currency) == (value, currency)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please refund O-204",
+        "refund 204",
+        "I paid ¥199 for O-204, where is my refund?",
+        "I only got refunded $5 of $20",
+        "只退了5块，剩下的呢",
+        "O-204 退款",
+        "100元的那双鞋能退吗",
+    ],
+)
+def test_a_sum_that_was_paid_or_came_back_is_none_that_is_wanted(text: str) -> None:
+    assert refund_asked_for(text) is None

@@ -197,6 +197,24 @@ def test_an_address_that_the_customer_did_not_write_is_dropped(
     assert opened["address1"] == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "amount"),
+    [
+        ("refund ５.00 yuan of O-204 please", "5"),
+        ("O-204 please refund something, 1,005 yuan maybe", "5"),
+        ("please refund O-205", "205"),
+    ],
+)
+def test_a_sum_that_the_customer_did_not_write_is_dropped(
+    conversation: Conversation, lin: Person, words: str, amount: str
+) -> None:
+    kept, tainted = services.without_taint(
+        ActionKind.REQUEST_REFUND, {"order_id": "O-204", "amount": amount}, [words]
+    )
+    own = words.startswith("refund")
+    assert ("amount" in kept, tainted) == (own, () if own else ("amount",))
+
+
 def test_an_address_that_the_customer_wrote_stands_on_the_card(
     conversation: Conversation, lin: Person
 ) -> None:

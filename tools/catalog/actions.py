@@ -148,7 +148,12 @@ CHANGES = (
         ActionKind.REQUEST_REFUND,
         "refund an order, in whole or in part",
         "为订单全额或部分退款",
-        {"order_id": _ORDER, "amount": _WORDS, "reason": _WORDS},
+        {
+            "order_id": _ORDER,
+            "amount": _WORDS,
+            "currency": {"type": "string", "maxLength": 3},
+            "reason": _WORDS,
+        },
     ),
     _tool(
         ActionKind.CHANGE_PROFILE_ADDRESS,

@@ -13,8 +13,9 @@ from chatbot.llm.offline import care
 from chatbot.llm.offline.seen import NO_ANSWER, Seen, text
 from chatbot.llm.offline.target import Target
 from chatbot.react.change_words import reason_words
+from chatbot.understanding.amounts import Amount, refund_asked_for
 from chatbot.understanding.needs import Language, Need, Question, Topic
-from tools.contracts import ActionKind, Observation, ObservationStatus
+from tools.contracts import ActionKind, Json, Observation, ObservationStatus
 
 # What is wished for, the narrower wish first.
 _WISHES: Mapping[Need | Topic, ActionKind] = {
@@ -71,8 +72,8 @@ def note(language: Language) -> str:
 
 def wanted(
     question: Question, seen: Seen, target: Target, said: str
-) -> Iterator[tuple[str, str]]:
-    """The change to propose, with its order; none where a rule is asked for.
+) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The change to propose, with its arguments; none where a rule is asked for.
 
     One order at a time: a card is about one.
     """
@@ -87,13 +88,24 @@ def wanted(
     if found is None or found.status is not ObservationStatus.OK:
         return
     wishes = frozenset(question.needs_of(order)) | question.topics
+    amount = refund_asked_for(said)
+    if amount is not None:
+        wishes |= {Topic.REFUND_REQUEST}
     for wish, kind in _WISHES.items():
         if wish in wishes:
-            yield kind.value, order
+            arguments: dict[str, Json] = {"order_id": order}
+            if kind is ActionKind.REQUEST_REFUND and amount is not None:
+                arguments |= _sum(amount)
+            yield kind.value, arguments
             before = seen.get(kind.value, order)
             if before and text(before.fields, "reason") == "cancel_instead":
-                yield ActionKind.CANCEL_ORDER.value, order
+                yield ActionKind.CANCEL_ORDER.value, {"order_id": order}
             return
+
+
+def _sum(amount: Amount) -> Mapping[str, Json]:
+    named = {"currency": amount.currency} if amount.currency else {}
+    return {"amount": f"{amount.value:f}", **named}
 
 
 def refusals(seen: Seen, target: Target, language: Language) -> Iterator[str]:

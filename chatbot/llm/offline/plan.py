@@ -197,8 +197,7 @@ def _calls(question: Question, seen: Seen, target: Target, said: str) -> Iterato
         yield "track_shipment", {"tracking_id": parcel}
     for order, action in care.checks(question, seen, target):
         yield "check_action", {"order_id": order, "action": action}
-    for kind, order in changes.wanted(question, seen, target, said):
-        yield kind, {"order_id": order}
+    yield from changes.wanted(question, seen, target, said)
     for query in _queries(question, seen, target):
         yield "search_help", {"query": query}
 

@@ -558,6 +558,8 @@ def _request_refund(request: Request) -> Plan:
         raise Refusal("nothing_to_refund")
     if OrderStatus(order.status) in _NOT_PACKED:
         raise Refusal("cancel_instead")
+    if request.text("currency") not in ("", order.currency):
+        raise Refusal("other_currency")
     asked = _minor(request.text("amount"), default=due)
     if not 0 < asked <= due:
         raise Refusal("more_than_was_paid")
