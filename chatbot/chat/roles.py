@@ -1,4 +1,4 @@
-"""What each staff role may open, as data; the groups carry it, the admin asks for it.
+"""What each staff role may open: the matrix says it, the groups carry it.
 
 A group holds Django permissions only. Two of them are ours: who may open conversations
 that were never handed over, and who may read what people wrote.
@@ -19,53 +19,54 @@ from django.contrib.auth.models import (
 from django.db.models import Model, Q, QuerySet
 
 from chatbot.chat.models import HandOver
+from tools.authorization import Action, roles_that
 from tools.contracts import Role
-
-_TRACE = (
-    "chat.view_conversation",
-    "chat.view_run",
-    "chat.view_handover",
-    "chat.view_feedback",
-)
-
-_WRITE = ("chat.read_message_text", "chat.take_over")
-
-# Who may approve how much is the request's own rule (tools/actions/requests.py).
-_DESK = ("workflow.view_changerequest", "workflow.decide_changerequest")
-
-_SWITCHES = ("workflow.view_switch", "workflow.change_switch")
 
 M = TypeVar("M", bound=Model)
 
-GROUPS: Mapping[Role, Sequence[str]] = {
-    # Every conversation that was handed over: only such a one can they take.
-    Role.AGENT: (*_TRACE, *_DESK, *_WRITE),
-    Role.SUPERVISOR: (
-        *_TRACE,
-        *_DESK,
-        *_WRITE,
-        "chat.release_any",
-        "chat.read_all_conversations",
+# What carries an action of the matrix in the admin. Who may approve how much is the
+# request's own rule (tools/actions/requests.py).
+PERMISSIONS: Mapping[Action, Sequence[str]] = {
+    Action.READ_TRACE: (
+        "chat.view_conversation",
+        "chat.view_run",
+        "chat.view_handover",
+        "chat.view_feedback",
+    ),
+    Action.READ_CONVERSATION: ("chat.read_message_text",),
+    Action.READ_ANY_TRACE: ("chat.read_all_conversations",),
+    Action.APPROVE_CHANGE: (
+        "workflow.view_changerequest",
+        "workflow.decide_changerequest",
+    ),
+    Action.TAKE_OVER: ("chat.take_over",),
+    Action.END_ANY_TAKEOVER: ("chat.release_any",),
+    Action.CLOSE_DEAD_LETTER: (
         "workflow.close_changerequest",
         "workflow.close_delivery",
         "workflow.view_delivery",
-        "workflow.view_alert",
-        "workflow.view_auditentry",
-        *_SWITCHES,
     ),
-    # Limits and texts of the shop; of conversations only how they went.
-    Role.OPERATOR: (
-        *_TRACE,
-        "chat.read_all_conversations",
+    Action.READ_AUDIT: ("workflow.view_auditentry",),
+    Action.READ_ALERTS: ("workflow.view_alert",),
+    Action.THROW_SWITCH: ("workflow.view_switch", "workflow.change_switch"),
+    Action.SET_LIMITS: (
         "tools.view_helparticle",
         "tools.add_helparticle",
         "tools.change_helparticle",
         "tools.delete_helparticle",
         "workflow.view_changepolicy",
         "workflow.change_changepolicy",
-        *_SWITCHES,
-        "workflow.view_alert",
     ),
+}
+
+GROUPS: Mapping[Role, Sequence[str]] = {
+    role: [
+        name
+        for action, names in PERMISSIONS.items()
+        if role in roles_that(action)
+        for name in names
+    ]
+    for role in (Role.AGENT, Role.SUPERVISOR, Role.OPERATOR)
 }
 
 

@@ -31,6 +31,7 @@ from tools.actions.states import (
     WITHDRAWABLE,
     RequestState,
 )
+from tools.authorization import Action, roles_that
 from tools.backends.changes import Preview
 from tools.contracts import ActionKind, Json, Role
 
@@ -295,9 +296,10 @@ def decide(
 def _may_not_decide(
     request: ActionRequest, approver: User, role: Role, arguments_hash: str
 ) -> str:
-    if role not in (Role.AGENT, Role.SUPERVISOR):
+    if role not in roles_that(Action.APPROVE_CHANGE):
         return "not_allowed"
-    if role is not Role.SUPERVISOR and needs_supervisor(request.policy, request.amount):
+    over_limit = needs_supervisor(request.policy, request.amount)
+    if over_limit and role not in roles_that(Action.APPROVE_LARGE_CHANGE):
         return "supervisor_needed"
     if request.proposed_by == f"staff:{approver.pk}":
         return "own_request"

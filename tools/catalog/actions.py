@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
+from tools.authorization import Action, roles_that
 from tools.backends import changing_backend
 from tools.catalog.results import Money, Name, Number, Result, money
 from tools.catalog.tool import Raw, Tool
-from tools.contracts import ActionKind, Actor, Approver, Effect, Json, Role, ToolSpec
+from tools.contracts import ActionKind, Actor, Approver, Effect, Json, ToolSpec
 from tools.errors import NotFound
 
 
@@ -79,7 +80,7 @@ def _tool(
             effect=Effect.WRITE,
             fields=tuple(PreviewResult.model_fields),
             approver=Approver.CUSTOMER,
-            roles=frozenset({Role.CUSTOMER}),
+            roles=roles_that(Action.PROPOSE_CHANGE),
         ),
         run=partial(_preview, kind),
         result=PreviewResult,
@@ -194,7 +195,7 @@ CHECK_ACTION = Tool(
         },
         effect=Effect.READ,
         fields=tuple(PreviewResult.model_fields),
-        roles=frozenset({Role.CUSTOMER}),
+        roles=roles_that(Action.PROPOSE_CHANGE),
     ),
     run=_check_action,
     result=PreviewResult,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tools.authorization import Action, roles_that
 from tools.catalog.help_search import best_articles
 from tools.catalog.results import HelpResult
 from tools.catalog.tool import Raw, Tool
-from tools.contracts import Actor, Effect, Json, Role, ToolSpec
+from tools.contracts import Actor, Effect, Json, ToolSpec
 from tools.database import in_database
 
 
@@ -45,7 +46,7 @@ SEARCH_HELP = Tool(
         },
         effect=Effect.READ,
         fields=tuple(HelpResult.model_fields),
-        roles=frozenset({Role.CUSTOMER, Role.GUEST, Role.AGENT, Role.SUPERVISOR}),
+        roles=roles_that(Action.ASK_RULES),
     ),
     run=_search_help,
     result=HelpResult,

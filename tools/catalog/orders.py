@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
+from tools.authorization import Action, roles_that
 from tools.backends import backend
 from tools.backends.base import Order
 from tools.catalog.results import (
@@ -16,7 +17,7 @@ from tools.catalog.results import (
     money,
 )
 from tools.catalog.tool import Raw, Tool, owner_of
-from tools.contracts import Actor, Effect, Json, OrderStatus, Role, ToolSpec
+from tools.contracts import Actor, Effect, Json, OrderStatus, ToolSpec
 from tools.errors import NotFound
 
 _SUMMARY_TITLES = 2
@@ -122,7 +123,7 @@ LIST_MY_ORDERS = Tool(
         },
         effect=Effect.READ,
         fields=tuple(OrderListResult.model_fields),
-        roles=frozenset({Role.CUSTOMER}),
+        roles=roles_that(Action.LIST_ORDERS),
     ),
     run=_list_my_orders,
     result=OrderListResult,
@@ -145,7 +146,7 @@ GET_ORDER = Tool(
         },
         effect=Effect.READ,
         fields=tuple(OrderResult.model_fields),
-        roles=frozenset({Role.CUSTOMER, Role.GUEST}),
+        roles=roles_that(Action.READ_ORDER),
     ),
     run=_get_order,
     result=OrderResult,

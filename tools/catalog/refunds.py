@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tools.authorization import Action, roles_that
 from tools.backends import backend
 from tools.catalog.results import RefundResult, iso, money
 from tools.catalog.tool import Raw, Tool, owner_of
-from tools.contracts import Actor, Effect, Json, Role, ToolSpec
+from tools.contracts import Actor, Effect, Json, ToolSpec
 from tools.errors import NotFound
 
 
@@ -50,7 +51,7 @@ GET_REFUND = Tool(
         },
         effect=Effect.READ,
         fields=tuple(RefundResult.model_fields),
-        roles=frozenset({Role.CUSTOMER}),
+        roles=roles_that(Action.READ_REFUND),
     ),
     run=_get_refund,
     result=RefundResult,

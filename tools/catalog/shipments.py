@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tools.authorization import Action, roles_that
 from tools.backends import backend
 from tools.backends.carriers import trusted_link
 from tools.catalog.results import GuestShipmentResult, ShipmentResult, iso
 from tools.catalog.tool import Raw, Tool, owner_of
-from tools.contracts import Actor, Effect, Json, Role, ToolSpec
+from tools.contracts import Actor, Effect, Json, ToolSpec
 from tools.errors import NotFound
 
 # A courier's last words matter, the first ones of a month-long journey do not.
@@ -64,7 +65,7 @@ TRACK_SHIPMENT = Tool(
         },
         effect=Effect.READ,
         fields=tuple(ShipmentResult.model_fields),
-        roles=frozenset({Role.CUSTOMER, Role.GUEST}),
+        roles=roles_that(Action.READ_ORDER),
     ),
     run=_track_shipment,
     result=ShipmentResult,
