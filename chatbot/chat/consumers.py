@@ -70,7 +70,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         conversation_id: UUID = self.scope["url_route"]["kwargs"]["conversation"]
         session_key = self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, "")
         try:
-            self._count_coming()
+            if not await sockets().may_come(self._address):
+                raise Dismissed(TOO_MANY)
             admitted = await in_database(
                 admit, session_key, conversation_id, address=self._address
             )
@@ -180,10 +181,6 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     @property
     def _address(self) -> str:
         return str((self.scope.get("client") or ("unknown",))[0])
-
-    def _count_coming(self) -> None:
-        if not sockets().comings.came(self._address, monotonic()):
-            raise Dismissed(TOO_MANY)
 
 
 async def _ask(visitor: Visitor, service: Any, *args: Any, **kwargs: Any) -> Any:

@@ -28,6 +28,7 @@ from chatbot.chat import leases
 from chatbot.chat.loops import at_home, make_home, one_per_loop
 from chatbot.chat.problems import RESTART
 from chatbot.chat.runner import Execution, execute_run
+from chatbot.chat.shared import shared
 from chatbot.chat.sockets import sockets
 from chatbot.llm.client import close_connections
 from chatbot.react.types import StopReason
@@ -237,6 +238,7 @@ async def shutdown() -> None:
     sockets().close_all(RESTART)
     await sweeper().stop()
     await launcher().drain()
+    await shared().close()
 
 
 # ---- for whoever has just committed something, from any thread

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection
-from time import monotonic
-from uuid import UUID
+from time import monotonic, time
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -23,6 +23,7 @@ from chatbot.chat.problems import (
     SUPERSEDED,
     CloseCode,
 )
+from chatbot.chat.shared import LOOKS_TO_LIVE, Place, address_key, shared
 from chatbot.chat.stream import stream
 from tools.database import in_database
 
@@ -30,14 +31,30 @@ logger = logging.getLogger(__name__)
 
 
 class OpenSocket:
-    """A socket that was let in; ``heard_at`` is when its page last said something."""
+    """A socket that was let in; ``heard_at`` is when its page last said something.
 
-    __slots__ = ("heard_at", "line", "opened_at", "visitor")
+    ``beyond`` counts the looks at which it was one too many among all processes.
+    """
+
+    __slots__ = ("beyond", "heard_at", "line", "name", "opened_at", "visitor")
 
     def __init__(self, visitor: Visitor, line: Line) -> None:
         self.visitor = visitor
         self.line = line
         self.opened_at = self.heard_at = monotonic()
+        # In the order of their opening, among those of other processes too.
+        self.name = f"{time() * 1000:015.0f}:{uuid4().hex[:8]}"
+        self.beyond = 0
+
+    @property
+    def most(self) -> int:
+        """How many sockets this person may have."""
+        guest = self.visitor.is_guest
+        return settings.GUEST_MAX_SOCKETS if guest else settings.CHAT_MAX_SOCKETS
+
+    @property
+    def place(self) -> Place:
+        return Place(self.visitor.account_id, self.name, self.most)
 
 
 class Sockets:
@@ -49,17 +66,24 @@ class Sockets:
         self.comings = Comings(most=settings.CHAT_NEW_SOCKETS_PER_MINUTE, seconds=60)
         self._open: dict[OpenSocket, None] = {}
         self._by_account: dict[int, list[OpenSocket]] = {}
+        self._left: list[Place] = []
         self._looking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
+    async def may_come(self, address: str) -> bool:
+        """Count a coming from this address; False for one too many, here or in all."""
+        if not self.comings.came(address_key(address), monotonic()):
+            return False
+        return await shared().may_come(
+            address, most=self.comings.most, seconds=self.comings.seconds
+        )
+
     def enter(self, socket: OpenSocket) -> None:
         """Take a socket in; where the customer has too many, their oldest one goes."""
         own = self._by_account.setdefault(socket.visitor.account_id, [])
-        guest = socket.visitor.is_guest
-        most = settings.GUEST_MAX_SOCKETS if guest else settings.CHAT_MAX_SOCKETS
-        if len(own) >= most:
+        if len(own) >= socket.most:
             own[0].line.close(SUPERSEDED)
             self.leave(own[0])
         self._by_account.setdefault(socket.visitor.account_id, []).append(socket)
@@ -72,6 +96,7 @@ class Sockets:
         if socket not in self._open:
             return
         del self._open[socket]
+        self._left.append(socket.place)
         stream().leave(socket.line.conversation_id, socket.line)
         own = self._by_account[socket.visitor.account_id]
         own.remove(socket)
@@ -107,6 +132,21 @@ class Sockets:
                 socket.line.close(NOT_ALLOWED)
             else:
                 socket.line.grew_to(last_seq)
+        await self._look_at_all_processes(sockets)
+
+    async def _look_at_all_processes(self, sockets: Collection[OpenSocket]) -> None:
+        """Close those of a person who has opened newer ones in other processes.
+
+        Not at the first look: others may still have to say that theirs were closed, or
+        have died with them.
+        """
+        left, self._left = self._left, []
+        await shared().gone(left)
+        beyond = await shared().beyond([socket.place for socket in sockets])
+        for socket in sockets:
+            socket.beyond = socket.beyond + 1 if socket.name in beyond else 0
+            if socket.beyond > LOOKS_TO_LIVE:
+                socket.line.close(SUPERSEDED)
 
     def _close_sleepers(self, sockets: Collection[OpenSocket]) -> None:
         now = monotonic()

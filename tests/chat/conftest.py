@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
@@ -23,6 +23,7 @@ from chatbot.asgi import application
 from chatbot.assistant.proofs import PROOFS
 from chatbot.assistant.wiring import RunParts
 from chatbot.chat import runner, services
+from chatbot.chat import shared as shared_counts
 from chatbot.chat.launch import launcher
 from chatbot.chat.loops import make_home
 from chatbot.chat.models import Conversation, Run, Step
@@ -119,6 +120,8 @@ async def world(
     settings.CHAT_POLL_SECONDS = 0.05
     settings.CHAT_NEW_SOCKETS_PER_MINUTE = 1000
     settings.CHAT_MESSAGES_BURST = 100
+    # What other tests have counted in one Redis is none of this one's.
+    monkeypatch.setattr(shared_counts, "PREFIX", f"test:{uuid4()}")
     made = World()
     monkeypatch.setattr(runner, "build_run", made.parts)
     make_home()
@@ -126,6 +129,7 @@ async def world(
     made.before_model.opened.set()
     made.before_tool.opened.set()
     await launcher().drain()
+    await shared_counts.shared().close()
 
 
 @pytest.fixture
