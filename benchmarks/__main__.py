@@ -2,6 +2,7 @@
 
     python -m benchmarks [--rounds 5] [--at-once 1 10 50] [--only NAME ...]
                          [--peers PYTHON] [--streamed] [--history] [--memory]
+                         [--idle 1000]
 
 Everything runs on loopback ports of its own, PostgreSQL with fsync on. In each round
 all contestants have their turn, in shuffled order; ratios are taken round by round.
@@ -126,7 +127,7 @@ class Bench:
 
     def _conversations(self) -> list[int]:
         """How many conversations each seat needs for all rounds, and to spare."""
-        needs = [IDLE_SOCKETS // SEATS + 4] * SEATS
+        needs = [self.options.idle // SEATS + 4] * SEATS
         for at_once in {*self.options.at_once, SEATS}:
             for seat in range(min(at_once, SEATS)):
                 needs[seat] += (self.options.rounds + 1) * EACH.get(at_once, 4)
@@ -209,7 +210,8 @@ async def memory(bench: Bench) -> None:
 
     await leave([socket for socket, _ in await opened(SEATS)])
     rest = resident_kb(one.pids)
-    idle = await opened(IDLE_SOCKETS)
+    count = bench.options.idle
+    idle = await opened(count)
     await asyncio.sleep(6)  # past one look at all sockets
     sockets = resident_kb(one.pids)
     times = Times()
@@ -224,8 +226,8 @@ async def memory(bench: Bench) -> None:
         ("what", "memory"),
         ("the web process at rest", f"{rest / 1024:.0f} MiB"),
         (
-            f"an idle socket, at {IDLE_SOCKETS}",
-            f"{(sockets - rest) / IDLE_SOCKETS:.1f} kB",
+            f"an idle socket, at {count}",
+            f"{(sockets - rest) / count:.1f} kB",
         ),
         (
             f"a run that waits for its model, at {ACTIVE_RUNS}",
@@ -256,6 +258,9 @@ def main() -> None:
     reader.add_argument("--at-once", type=int, nargs="+", default=[1, 10, 50])
     reader.add_argument("--only", nargs="+", help="parts of names; the floor always")
     reader.add_argument("--peers", help="the Python that has benchmarks/peers.txt")
+    reader.add_argument(
+        "--idle", type=int, default=IDLE_SOCKETS, help="idle sockets, up to 5000"
+    )
     for part in ("streamed", "history", "memory"):
         reader.add_argument(f"--{part}", action="store_true", help="only this part")
     options = reader.parse_args()
