@@ -215,3 +215,17 @@ def test_what_is_not_there_is_said_kindly(
     assert answer.status == 404
     expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
     visit.complaints.clear()  # Chromium logs the 404 itself
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_short_message_stands_on_one_line(
+    product: Product, visitor: Visitor, width: int
+) -> None:
+    visit = visitor(product, "lin", viewport={"width": width, "height": 740})
+    visit.chat.ask("Where is my order?")
+    text = visit.chat.said.last
+    lines = text.evaluate(
+        "el => { const range = document.createRange(); range.selectNodeContents(el);"
+        " return range.getClientRects().length }"
+    )
+    assert lines == 1
