@@ -42,7 +42,8 @@ class Guest(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["address", "created_at"], name="guest_by_address")
+            models.Index(fields=["address", "created_at"], name="guest_by_address"),
+            models.Index(fields=["created_at"], name="guest_by_time"),
         ]
 
     def __str__(self) -> str:

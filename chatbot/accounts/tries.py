@@ -7,12 +7,12 @@ as one until the code comes back: whether an order exists never shows in the cou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from chatbot.accounts.digests import digest
 from chatbot.accounts.models import Guest, LookupGate, LookupTry
@@ -78,10 +78,26 @@ def strike_out(keys: Sequence[str], subjects: Iterable[str]) -> None:
     LookupTry.objects.filter(key__in=keys, subject__in=list(subjects)).delete()
 
 
-def _gates(keys: Sequence[str]) -> Iterable[LookupGate]:
+def forget(now: datetime) -> None:
+    """Delete what no longer counts for anybody."""
+    since = now - timedelta(seconds=settings.CHAT_LOOKUP_WINDOW_SECONDS)
+    LookupTry.objects.filter(at__lte=since).delete()
+    tried = LookupTry.objects.filter(key=OuterRef("key"))
+    idle = LookupGate.objects.exclude(locked_until__gt=now).filter(~Exists(tried))
+    idle.delete()
+
+
+def _gates(keys: Sequence[str]) -> Iterator[LookupGate]:
     for key in keys:
+        yield _gate(key)
+
+
+def _gate(key: str) -> LookupGate:
+    """The gate's row, locked; made anew where it is forgotten at the same moment."""
+    locked = LookupGate.objects.select_for_update().filter(key=key)
+    while (gate := locked.first()) is None:
         LookupGate.objects.get_or_create(key=key)
-        yield LookupGate.objects.select_for_update().get(key=key)
+    return gate
 
 
 def _is_closed(gate: LookupGate, now: datetime) -> bool:
@@ -97,7 +113,6 @@ def _count(key: str, subjects: Iterable[str], now: datetime) -> None:
 def _tried(gate: LookupGate, now: datetime) -> int:
     """How many things were tried within the window, and since the last lock's end."""
     since = now - timedelta(seconds=settings.CHAT_LOOKUP_WINDOW_SECONDS)
-    LookupTry.objects.filter(key=gate.key, at__lte=since).delete()
     if gate.locked_until is not None:
         since = max(since, gate.locked_until)
     tries = LookupTry.objects.filter(key=gate.key, at__gt=since)

@@ -35,6 +35,7 @@ SESSION_KEY = "guest"
 FORGOTTEN_AT_ONCE = 20
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
+_WEEK = timedelta(days=7)
 
 
 class TooMany(Exception):
@@ -217,11 +218,17 @@ def forget_guests(*, now: datetime, limit: int = 100) -> int:
     """Delete visitors, with their conversations, whom nothing keeps any longer.
 
     Those who never wrote go after a day, all others ``GUEST_KEEP_DAYS`` after their
-    conversation moved last.
+    conversation moved last. What they tried goes when it no longer counts, and what
+    they typed of an order once no code for it can come any more.
     """
+    tries.forget(now)
+    late = OrderProof.objects.filter(expires_at__lt=now).exclude(contact="")
+    late.update(contact="")
     old = now - timedelta(days=settings.GUEST_KEEP_DAYS)
     guests = Guest.objects.order_by("created_at")
-    silent = guests.filter(created_at__lt=now - timedelta(days=1)).exclude(
+    # Not all of them: those of long ago are gone, or wrote something.
+    lately = (now - _WEEK, now - timedelta(days=1))
+    silent = guests.filter(created_at__range=lately).exclude(
         user__account__conversations__last_seq__gt=0
     )
     stale = guests.filter(created_at__lt=old).exclude(

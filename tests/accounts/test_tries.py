@@ -71,7 +71,22 @@ def test_failures_count_for_ten_minutes() -> None:
         fail(number)
     later = NOW + timedelta(seconds=600)
     assert not fail(4, now=later)
+    tries.forget(later)
     assert LookupTry.objects.count() == 2
+
+
+def test_what_no_longer_counts_is_forgotten_and_a_lock_is_not() -> None:
+    fail(1, keys=["idle"])
+    for number in range(5):
+        fail(number)
+    later = NOW + timedelta(seconds=600)
+    tries.forget(later)
+    assert not LookupTry.objects.exists()
+    assert {gate.key for gate in LookupGate.objects.all()} == set(KEYS)
+    assert tries.is_locked(KEYS, now=later)
+    tries.forget(NOW + timedelta(seconds=900))
+    assert not LookupGate.objects.exists()
+    assert not fail(1)
 
 
 def test_after_the_lock_everything_before_it_is_paid_for(settings: Settings) -> None:

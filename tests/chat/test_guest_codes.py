@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chatbot.accounts.models import LookupGate, LookupTry, OrderProof
-from chatbot.chat import services, verify
+from chatbot.chat import guests, services, verify
 from chatbot.chat.problems import Forbidden, Problem
 from chatbot.workflow.models import AuditEntry
 from tests.cast import Person
@@ -196,3 +196,11 @@ def test_nor_is_anything_proved_in_a_conversation_of_somebody_else() -> None:
         visit.claim()
     with pytest.raises(Forbidden):
         visit.enter("123456")
+
+
+def test_a_contact_that_was_never_compared_is_not_kept() -> None:
+    visit = Visit()
+    visit.claim()
+    assert OrderProof.objects.get().contact == LIN_MAIL
+    guests.forget_guests(now=timezone.now() + timedelta(minutes=11))
+    assert OrderProof.objects.get().contact == ""
