@@ -31,9 +31,11 @@ _ORDER_TOPICS = frozenset(
 # "How do I cancel an order?" asks everybody's rule, "how do I cancel mine?" does not.
 _GENERAL = re.compile(
     r"怎么(?!还|没|不|这么|样了)|如何|多久|多长时间|几天|一般|通常|是否支持|能不能|可以.{0,8}吗"
-    r"|\bhow (?:do|can|does|to|long|much|many|soon)\b|\bwhat if\b|\bdo you\b"
+    r"|\bhow (?:do|can|does|to|long|much|many|soon)\b|\bdo you\b"
     r"|\bwhat (?:is|are) your\b|\bis it possible\b|\busually\b|\bin general\b"
 )
+# "What if my parcel is lost?" asks before anything has happened.
+_HYPOTHETICAL = re.compile(r"万一|如果|假如|要是|\bwhat if\b|\bwhat happens if\b")
 _OWN = re.compile(
     r"我(?:的|那|买|下|收|订|刚|昨|前|上)|这(?:个|单|笔)|那(?:个|单|笔)|该订单|还没|一直没"
     r"|\b(?:my|mine|this|that|ours?|the (?:order|parcel|package|refund)|it|yet|still)\b"
@@ -77,6 +79,8 @@ def asks_in_general(question: Question) -> bool:
     if Need.POLICY in question.needs:
         return True
     plain = plain_text(question.text)
+    if _HYPOTHETICAL.search(plain):
+        return True
     return bool(_GENERAL.search(plain)) and not _OWN.search(plain)
 
 

@@ -186,6 +186,26 @@ async def test_a_rule_is_everybodys() -> None:
     assert "How to return an item" in answer
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("hi", "known to be yours"),
+        ("你好", "确认订单是您本人的之后"),
+        ("你能做什么", "修改订单和退款需要登录"),
+        ("Who will win the election?", "I cannot help with that"),
+    ],
+)
+async def test_a_visitor_is_promised_only_what_they_can_have(
+    said: str, told: str
+) -> None:
+    visit = await come()
+    answer = await visit.ask(said)
+    assert told in answer
+    assert "your orders, parcels and refunds" not in answer
+    run = await in_database(the_run, visit.conversation)
+    assert run.stop_reason == "answered"
+
+
 @pytest.mark.parametrize("order", ["O-204", "O-305", "O-999"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_an_order_is_told_to_nobody_without_proof(

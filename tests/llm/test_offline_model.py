@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import pytest
 
+from chatbot.assistant.proofs import PROOFS
+from chatbot.llm.offline.phrases import phrases_for
 from chatbot.llm.offline_model import OfflineModel
-from chatbot.react.types import HandOverMode, StopReason
+from chatbot.react.coverage import answer_covers_question
+from chatbot.react.types import Background, HandOverMode, StopReason
+from chatbot.understanding.needs import Language, read_question
 from tests.llm.helpers import TOOLS, asked
 from tests.llm.play import Conversation, ask
 from tests.llm.shop import Shop
@@ -336,3 +340,25 @@ async def test_someone_angry_gets_the_facts_and_a_person() -> None:
     assert run.reason is StopReason.HANDED_OVER
     assert run.calls == ["get_order O-204", "track_shipment N-88"]
     assert "杭州转运中心" in run.answer
+
+
+# ---- what it says of itself
+
+
+@pytest.mark.parametrize("guest", [False, True])
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "name", ["greeting", "thanks", "small_talk", "capabilities", "out_of_scope"]
+)
+def test_what_it_says_of_itself_passes_the_check(
+    name: str, language: Language, guest: bool
+) -> None:
+    said = getattr(phrases_for(language, guest=guest), name)
+    coverage = answer_covers_question(
+        said,
+        question=read_question("hi" if language == "en" else "你好"),
+        observations=[],
+        proofs=PROOFS,
+        background=Background(),
+    )
+    assert coverage.passed, coverage.unsupported

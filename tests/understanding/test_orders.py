@@ -54,6 +54,8 @@ RULES = [
     "Do you ship to Germany?",
     "what is your return window",
     "how do I cancel an order",
+    "what if my parcel is lost?",
+    "如果我的快递丢了怎么办",
 ]
 
 

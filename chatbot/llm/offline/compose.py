@@ -58,7 +58,9 @@ class _Writer:
         self.question: Question = known.question_of(state)
         self.seen = seen
         self.target = target
-        self.say: Phrases = phrases_for(self.question.language)
+        self.say: Phrases = phrases_for(
+            self.question.language, guest=state.background.guest is not None
+        )
         self.page = Page(
             known.observations(state),
             self.question.language,

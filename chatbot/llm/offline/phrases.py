@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatbot.understanding.needs import Language, Need, Topic
 
@@ -146,7 +146,35 @@ _ZH = Phrases(
     },
 )
 _PHRASES: Mapping[Language, Phrases] = {"en": _EN, "zh": _ZH}
+# Whoever is not signed in is not promised what they would then be refused.
+_FOR_GUESTS: Mapping[Language, Phrases] = {
+    "en": replace(
+        _EN,
+        greeting="Hello! I know the shop's rules on delivery, returns and payment, and "
+        "can tell you how an order stands once it is known to be yours. What would you "
+        "like to know?",
+        capabilities="I can look up the shop's rules and, once an order is known to be "
+        "yours, tell you how it stands. Changes and refunds need a log-in; for "
+        "anything else I can bring in a person.",
+        out_of_scope="I cannot help with that. I can look up the shop's rules, and how "
+        "an order stands once it is known to be yours; is there something of that "
+        "kind?",
+        not_understood="I did not quite understand. You can ask me about delivery, "
+        "returns and payment, or how an order stands; its number helps.",
+    ),
+    "zh": replace(
+        _ZH,
+        greeting="您好！我可以查找店铺规则；确认订单是您本人的之后，也可以查询它的状态。"
+        "请问想了解什么？",
+        capabilities="我可以查找店铺规则；确认订单是您本人的之后，可以查询它的状态。"
+        "修改订单和退款需要登录，其他事情可以为您转人工。",
+        out_of_scope="这方面我帮不上忙。我可以查找店铺规则；确认订单是您本人的之后，"
+        "也可以查询它的状态。请问有这类问题吗？",
+        not_understood="抱歉，我没有完全明白。您可以问我店铺规则，或者订单状态；"
+        "附上订单号会更快。",
+    ),
+}
 
 
-def phrases_for(language: Language) -> Phrases:
-    return _PHRASES[language]
+def phrases_for(language: Language, *, guest: bool = False) -> Phrases:
+    return (_FOR_GUESTS if guest else _PHRASES)[language]

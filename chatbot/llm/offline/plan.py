@@ -127,7 +127,8 @@ def _missed_before(state: RunState) -> bool:
 def _small_talk(state: RunState, question: Question) -> Proposal | None:
     if question.needs != (Need.NONE,):
         return None
-    say = phrases_for(question.language)
+    guest = state.background.guest is not None
+    say = phrases_for(question.language, guest=guest)
     if question.order_numbers or question.tracking_numbers:
         return None
     if question.out_of_scope and not _is_a_mumble(question):
