@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis
 
+from chatbot.pages import PAGES_AT_ONCE
 from chatbot.safety import refuse
 from tools.database import in_database
 
@@ -47,8 +48,7 @@ def _database_problems(conf: Any) -> Iterator[str]:
     with connection.cursor() as cursor:
         cursor.execute("SHOW max_connections")
         allowed = int(cursor.fetchone()[0])
-    # A web process may also open one for Django's own synchronous thread.
-    web = conf.WEB_PROCESSES * (conf.DATABASE_THREADS + 1)
+    web = conf.WEB_PROCESSES * (conf.DATABASE_THREADS + PAGES_AT_ONCE)
     workers = conf.CELERY_WORKER_CONCURRENCY * (conf.DATABASE_THREADS + 1)
     if web + workers > allowed - SPARE_CONNECTIONS:
         yield (

@@ -105,6 +105,20 @@ def test_no_transaction_is_opened_in_a_coroutine() -> None:
     assert found == []
 
 
+def test_no_task_is_put_off_in_the_broker() -> None:
+    """Past its visibility timeout Redis gives such a task out again and again."""
+    found = []
+    for file, tree in trees(*ROOMS):
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            called = getattr(node.func, "attr", "")
+            put_off = {"countdown", "eta"} & {word.arg for word in node.keywords}
+            if put_off or called in {"apply_async", "autoretry_for"}:
+                found.append(where(file, node))
+    assert found == []
+
+
 def test_nobody_vouches_for_a_text_s_markup() -> None:
     found = []
     for file, tree in trees(*ROOMS):

@@ -68,6 +68,22 @@ async def test_a_unit_that_is_given_up_before_it_begins_never_runs() -> None:
     assert ran == []
 
 
+async def test_so_many_units_run_side_by_side_and_no_more() -> None:
+    """Not one after the other in a thread that all sockets share, as by default."""
+    threads = settings.DATABASE_THREADS
+    together = threading.Barrier(threads)
+    used: set[int] = set()
+
+    def meet() -> None:
+        used.add(threading.get_ident())
+        # Broken, and raised, where fewer are at work at the same time.
+        together.wait(timeout=20)
+        connection.ensure_connection()
+
+    await asyncio.gather(*(in_database(meet) for _ in range(threads * 8)))
+    assert len(used) == threads
+
+
 async def test_a_timeout_cancels_what_the_tool_awaits() -> None:
     cancelled = asyncio.Event()
 
