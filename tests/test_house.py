@@ -90,6 +90,17 @@ def test_every_decision_states_itself_in_its_title_and_stays_short() -> None:
         assert len(lines) < 30, page.name
 
 
+def test_every_known_failure_is_held_by_tests_that_there_are() -> None:
+    table = (ROOT / "docs" / "assurance" / "known_failures.md").read_text("utf-8")
+    rows = [row for row in table.splitlines() if re.match(r"\| \d", row)]
+    assert [int(row.split("|")[1]) for row in rows] == list(range(1, 41))
+    for row in rows:
+        named = re.findall(r"`(tests/\S+\.py)::(\w+)`", row)
+        assert named, row
+        for file, name in named:
+            assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file} {name}"
+
+
 # ---- what nobody writes
 
 

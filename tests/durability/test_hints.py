@@ -4,10 +4,13 @@ nothing. Known failures 1, 3 and 4 (docs/assurance/known_failures.md)."""
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import os
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kombu import Connection
@@ -91,3 +94,42 @@ async def test_a_child_that_dies_alone_costs_no_step(
     assert worker.alive
     assert not killed & children_of(worker)
     assert run_of(records, seat)[1] > fence, "nobody adopted the run"
+
+
+async def test_the_broker_holds_ids_and_nobodys_words(stack: Stack, seat: Seat) -> None:
+    """While no worker takes them: known failure 36."""
+    web = stack.product.web
+    web.env = {**stack.product.env, "RUN_IN": "worker"}
+    try:
+        with stack.redis.client() as redis:
+            redis.flushall()
+            await started(web)
+            async with page(seat, stack) as client:
+                await client.say(f"canary-4711 {seat.question}")
+                async with asyncio.timeout(30):
+                    while not redis.llen("celery"):  # noqa: ASYNC110
+                        await asyncio.sleep(0.05)
+            held = [value for key in redis.scan_iter() for value in _texts(redis, key)]
+    finally:
+        web.env = stack.product.env
+    assert any(ADOPT_RUN.encode() in text for text in held), "nothing was in the broker"
+    assert not [
+        text for text in held if b"canary" in text or seat.order.encode() in text
+    ]
+
+
+def _texts(redis: Any, key: bytes) -> list[bytes]:
+    """What a key holds, with what its tasks carry in Base64."""
+    match redis.type(key):
+        case b"list":
+            rows = redis.lrange(key, 0, -1)
+        case b"zset":
+            rows = redis.zrange(key, 0, -1)
+        case b"set":
+            rows = list(redis.smembers(key))
+        case b"hash":
+            rows = list(redis.hgetall(key).values())
+        case _:
+            rows = [redis.get(key) or b""]
+    bodies = [json.loads(row)["body"] for row in rows if b'"body"' in row]
+    return [key, *rows, *(base64.b64decode(body) for body in bodies)]
