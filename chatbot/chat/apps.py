@@ -12,3 +12,6 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         # Admin pages of the workflow's rows, in this room's words.
         autodiscover_modules("desk", "desk_rules")
+        from chatbot.chat.labels import name_tables
+
+        name_tables()

@@ -19,6 +19,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chatbot.chat.admin import AuditAdmin, _link
+from chatbot.chat.labels import ChoiceFilter, choice_column, choice_word
 from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, page_language, word
 from chatbot.react.change_words import reason_words
@@ -88,7 +89,10 @@ class StateFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         states = ChangeRequest._meta.get_field("state").choices or ()
-        return [("all", word("filter_any")), *((str(k), str(v)) for k, v in states)]
+        return [
+            ("all", word("filter_any")),
+            *((str(k), choice_word(str(v))) for k, v in states),
+        ]
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         waiting, *others = super().choices(changelist)
@@ -108,13 +112,13 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(ChangeRequest)
 class ChangeRequestAdmin(DeskAdmin):
     list_display = ("created_at", "what", "subject", "money", "where", "expires_at")
-    list_filter = (StateFilter, "kind")
+    list_filter = (StateFilter, ("kind", ChoiceFilter))
     ordering = ("-created_at",)
     search_fields = ("subject", "customer_id", "id")
 
     @admin.display(description=lazy_word("desk_kind"))
     def what(self, row: ChangeRequest) -> str:
-        return row.get_kind_display()
+        return choice_word(row.get_kind_display())
 
     @admin.display(description=lazy_word("desk_amount"))
     def money(self, row: ChangeRequest) -> str:
@@ -124,7 +128,7 @@ class ChangeRequestAdmin(DeskAdmin):
     @admin.display(description=lazy_word("col_state"))
     def where(self, row: ChangeRequest) -> SafeString:
         tone = _TONES.get(row.state, "none")
-        state = row.get_state_display()
+        state = choice_word(row.get_state_display())
         return format_html('<span class="tag tag-{}">{}</span>', tone, state)
 
     def change_view(
@@ -201,8 +205,16 @@ class ChangeRequestAdmin(DeskAdmin):
 class DeliveryAdmin(DeskAdmin):
     """What was to follow from an event; the dead ones are for a person."""
 
-    list_display = ("id", "fact", "handler", "state", "attempts", "crashes", "problem")
-    list_filter = ("state",)
+    list_display = (
+        "id",
+        "fact",
+        "handler",
+        choice_column("state"),
+        "attempts",
+        "crashes",
+        "problem",
+    )
+    list_filter = (("state", ChoiceFilter),)
     list_select_related = ("event",)
     ordering = ("-id",)
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chatbot.chat.labels import ChoiceFilter, choice_column
 from chatbot.chat.words import lazy_word, word
 from chatbot.workflow import services, switches
 from chatbot.workflow.models import ChangePolicy, Switch, SwitchName
@@ -26,17 +27,17 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
     """The newest rules of each kind; saving adds a version and changes none."""
 
     list_display = (
-        "kind",
+        choice_column("kind"),
         "version",
         "enabled",
-        "approver",
+        choice_column("approver"),
         "supervisor_above",
         "two_people_above",
         "max_amount",
         "changed_by",
         "changed_at",
     )
-    list_filter = ("kind",)
+    list_filter = (("kind", ChoiceFilter),)
     ordering = ("kind", "-version")
     actions = None
     fields = (
@@ -92,7 +93,13 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
 class SwitchAdmin(admin.ModelAdmin[Switch]):
     """The model off, changes off: within seconds, everywhere, with a reason."""
 
-    list_display = ("name", "works", "reason", "changed_by", "changed_at")
+    list_display = (
+        choice_column("name"),
+        "works",
+        "reason",
+        "changed_by",
+        "changed_at",
+    )
     fields = ("is_off", "reason")
     ordering = ("name",)
     actions = None

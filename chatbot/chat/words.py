@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 
 from chatbot.understanding.kinds import Language
 
-_FOLDER = Path(__file__).parent / "word_lists"
+WORD_LISTS = Path(__file__).parent / "word_lists"
 
 
 def page_language() -> Language:
@@ -27,7 +27,7 @@ def page_language() -> Language:
 @cache
 def all_words(language: Language) -> dict[str, Any]:
     words: dict[str, Any] = json.loads(
-        (_FOLDER / f"{language}.json").read_text("utf-8")
+        (WORD_LISTS / f"{language}.json").read_text("utf-8")
     )
     return words
 
