@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from chatbot.accounts.digests import digest
 from chatbot.accounts.models import Guest, LookupGate, LookupTry
+
+FORGOTTEN_AT_ONCE = 500
 
 
 def keys_of(guest: Guest) -> list[str]:
@@ -78,13 +81,20 @@ def strike_out(keys: Sequence[str], subjects: Iterable[str]) -> None:
     LookupTry.objects.filter(key__in=keys, subject__in=list(subjects)).delete()
 
 
+@transaction.atomic
 def forget(now: datetime) -> None:
-    """Delete what no longer counts for anybody."""
+    """Delete what no longer counts for anybody; what somebody holds stays for now."""
     since = now - timedelta(seconds=settings.CHAT_LOOKUP_WINDOW_SECONDS)
-    LookupTry.objects.filter(at__lte=since).delete()
+    _delete_free(LookupTry.objects.filter(at__lte=since))
     tried = LookupTry.objects.filter(key=OuterRef("key"))
     idle = LookupGate.objects.exclude(locked_until__gt=now).filter(~Exists(tried))
-    idle.delete()
+    _delete_free(idle)
+
+
+def _delete_free(rows: QuerySet[Any]) -> None:
+    # Waiting for a row while holding others, in no order, is how a deadlock begins.
+    free = rows.select_for_update(skip_locked=True).values_list("pk", flat=True)
+    rows.model.objects.filter(pk__in=list(free[:FORGOTTEN_AT_ONCE])).delete()
 
 
 def _gates(keys: Sequence[str]) -> Iterator[LookupGate]:
