@@ -117,6 +117,9 @@ OPENAI_BASE_URL = address(
 LLM_MODEL = env_text("LLM_MODEL", "")
 # The system text of this installation, in the form of the product's own.
 LLM_INSTRUCTIONS_FILE = env_text("LLM_INSTRUCTIONS_FILE", "")
+# Plan-and-Execute for questions of several parts, and the model that plans.
+LLM_PLAN_FIRST = env_bool("LLM_PLAN_FIRST", False)
+LLM_PLAN_MODEL = env_text("LLM_PLAN_MODEL", "")
 LLM_STREAM = env_bool("LLM_STREAM", True)
 LLM_TOOL_MODE: Literal["native", "json"] = env_choice(
     "LLM_TOOL_MODE", "native", ("native", "json")
@@ -204,6 +207,7 @@ CHAT_LOOKUP_WINDOW_SECONDS = env_seconds(
 CHAT_LOOKUP_LOCK_SECONDS = env_seconds(
     "CHAT_LOOKUP_LOCK_SECONDS", 900, low=1, high=86_400
 )
+CHAT_KEEP_DAYS = env_int("CHAT_KEEP_DAYS", 180, low=1, high=3_650, unit="days")
 CHAT_POLL_SECONDS = env_seconds("CHAT_POLL_SECONDS", 5, low=0.1, high=60)
 
 RUN_IN = env_choice("RUN_IN", "process", ("process", "worker"))

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from pydantic import ValidationError
 
-from tools.actions import performing, requests
+from tools.actions import forgetting, performing, requests
 from tools.actions.faults import Fault, FaultyShop
 from tools.actions.models import ActionRequest
 from tools.actions.requests import RequestRefused
@@ -59,6 +59,8 @@ __all__ = [
     "due_requests",
     "email_of_order",
     "expire_due",
+    "forget_before",
+    "forget_customer",
     "make_room",
     "observe",
     "overdue_refunds",
@@ -66,6 +68,7 @@ __all__ = [
     "preview",
     "reconcile",
     "request",
+    "requests_of",
     "requeue_request",
     "resolve_request",
     "settle_refund",
@@ -328,6 +331,21 @@ def withdraw_request(request_id: UUID, *, actor: Actor, now: datetime) -> Action
 def expire_due(now: datetime, *, limit: int = 50) -> Sequence[ActionRequest]:
     """Let requests end that nobody agreed to in time; those that it ended."""
     return requests.expire_due(now=now, limit=limit)
+
+
+def requests_of(customer_id: str) -> list[dict[str, Json]]:
+    """What a customer has asked to be changed, as it stands."""
+    return forgetting.requests_of(customer_id)
+
+
+def forget_customer(customer_id: str) -> int:
+    """Empty a customer's requests; ``RequestRefused`` while one is still open."""
+    return forgetting.forget_customer(customer_id)
+
+
+def forget_before(before: datetime) -> int:
+    """Empty the requests that ended before."""
+    return forgetting.forget_before(before)
 
 
 def due_requests(now: datetime) -> list[UUID]:

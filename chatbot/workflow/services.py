@@ -358,6 +358,30 @@ def _expire_one(*, now: datetime) -> bool:
     return bool(expired)
 
 
+# ---- what is kept of a customer
+
+
+def requests_of(customer_id: str) -> list[dict[str, Json]]:
+    """What a customer has asked to be changed, as it stands."""
+    return gateway.requests_of(customer_id)
+
+
+def forget_customer(customer_id: str) -> int:
+    """Empty a customer's requests, in the caller's transaction; how many those were.
+
+    ``NotPossible`` ("still_open") while one may still come to an effect.
+    """
+    try:
+        return gateway.forget_customer(customer_id)
+    except gateway.RequestRefused as refused:
+        raise NotPossible(refused.reason) from None
+
+
+def forget_before(before: datetime) -> int:
+    """Empty the requests that ended before; how many those were."""
+    return gateway.forget_before(before)
+
+
 # ---- the dead letters: nobody knows what the shop did
 
 
