@@ -154,11 +154,13 @@ def test_a_page_with_a_script_of_its_own_would_complain(
     """The watch works: what the policy blocks is seen."""
     visit = visitor(poisoned, "lin")
     visit.chat.ready()
-    visit.page.evaluate(
-        "document.body.append(Object.assign(document.createElement('img'),"
-        " {src: 'https://evil.example/x.png'}))"
-    )
-    visit.page.wait_for_timeout(300)
+    with visit.context.expect_console_message(
+        lambda message: "evil.example" in message.text
+    ):
+        visit.page.evaluate(
+            "document.body.append(Object.assign(document.createElement('img'),"
+            " {src: 'https://evil.example/x.png'}))"
+        )
     assert any("evil.example" in complaint for complaint in visit.complaints)
     visit.complaints.clear()
     blocked = visit.page.evaluate(
