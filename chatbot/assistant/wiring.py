@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from chatbot.assistant.proofs import PROOFS
 from chatbot.llm.offline_model import OfflineModel
+from chatbot.llm.planning import PlanningModel
 from chatbot.react.model import Model
 from chatbot.react.types import Background, Limits, Proof
 from chatbot.understanding.needs import Language
@@ -86,12 +87,19 @@ def build_model(model_name: str | None, limits: Limits) -> Model:
         case "openai":
             from chatbot.llm.openai_model import OpenAIModel
 
-            return OpenAIModel(
-                endpoint_from_settings(),
-                instructions=instructions(),
-                window=limits.observation_window,
-                max_bytes=limits.max_observation_bytes,
-            )
+            def of(model: str) -> Model:
+                return OpenAIModel(
+                    replace(endpoint_from_settings(), model=model),
+                    instructions=instructions(),
+                    window=limits.observation_window,
+                    max_bytes=limits.max_observation_bytes,
+                )
+
+            decider = of(settings.LLM_MODEL)
+            if not settings.LLM_PLAN_FIRST:
+                return decider
+            planner = of(settings.LLM_PLAN_MODEL or settings.LLM_MODEL)
+            return PlanningModel(planner, decider)
         case _:
             raise ImproperlyConfigured(f"there is no model named {model_name!r}")
 

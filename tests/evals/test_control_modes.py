@@ -29,9 +29,9 @@ from chatbot.evals.control_modes.models import (
     PATIENT_PLAN,
     TASKS,
 )
-from chatbot.evals.control_modes.plan import read_plan
-from chatbot.evals.control_modes.plan_check import Bounds, Word, check_plan
 from chatbot.evals.control_modes.trace import Trace, side_by_side, summary
+from chatbot.react.plan import read_plan
+from chatbot.react.plan_check import Bounds, Word, check_plan
 from chatbot.workflow import services
 from tools.catalog import CATALOG
 from tools.contracts import Actor, Role, canonical_number

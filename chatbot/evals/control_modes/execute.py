@@ -8,8 +8,8 @@ from uuid import UUID
 from chatbot.evals.control_modes.doors import Doors
 from chatbot.evals.control_modes.journal import Journal
 from chatbot.evals.control_modes.models import DONE
-from chatbot.evals.control_modes.plan import Plan, PlanStep, StepKind
 from chatbot.evals.control_modes.trace import Trace
+from chatbot.react.plan import Plan, PlanStep, StepKind
 from chatbot.workflow.services import NotPossible
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chatbot.evals.control_modes.plan import Plan, read_plan
+from chatbot.react.plan import Plan, read_plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from chatbot.llm.functions import functions
 from chatbot.llm.messages import chat_messages
+from chatbot.llm.planning import PLAN_TOOL
 from chatbot.llm.scripted_model import ScriptedModel, answer, call, get_order
 from chatbot.llm.usage import estimated_usage
 from chatbot.react.model import Model
 from chatbot.react.types import Reply, RunState, Usage
 from chatbot.understanding.needs import Language
-from tools.contracts import Effect, Json, ToolSpec
+from tools.contracts import Json, ToolSpec
 
 ORDER = "O-205"
 TASKS: dict[Language, str] = {
@@ -26,29 +27,6 @@ DONE: dict[Language, str] = {
     "en": f"Order {ORDER} has been cancelled.",
 }
 CANCEL: dict[str, Json] = {"order_id": ORDER, "reason": "no longer needed"}
-
-PLAN_TOOL = ToolSpec(
-    name="propose_plan",
-    description={
-        "en": "Propose the whole plan at once, as a list of steps. Each step is an "
-        "object: id; kind (observe: a read; await: wait until people have approved the "
-        "action whose id stands in approves; act: a change; answer: tell the customer; "
-        "exactly one, at the end); tool and arguments for observe and act; approves "
-        "for await.",
-        "zh": "一次提出完整计划：步骤列表。每步是一个对象：id；kind（observe 查询；"
-        "await 等待 approves 所指操作获得批准；act 变更；answer 答复客户，"
-        "只能有一个且在最后）；"
-        "observe 和 act 要有 tool 与 arguments；await 要有 approves。",
-    },
-    parameters={
-        "type": "object",
-        "properties": {"steps": {"type": "array"}},
-        "required": ["steps"],
-        "additionalProperties": False,
-    },
-    effect=Effect.READ,
-    fields=(),
-)
 
 
 @dataclass(slots=True)

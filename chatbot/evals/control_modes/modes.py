@@ -12,12 +12,13 @@ from django.utils import timezone
 from chatbot.evals.control_modes.doors import Doors
 from chatbot.evals.control_modes.execute import DurableExecutor, NaiveExecutor, Waiting
 from chatbot.evals.control_modes.journal import Journal
-from chatbot.evals.control_modes.models import DONE, PLAN_TOOL, Counted
-from chatbot.evals.control_modes.plan import read_plan
-from chatbot.evals.control_modes.plan_check import Bounds, Verdict, Word, check_plan
+from chatbot.evals.control_modes.models import DONE, Counted
 from chatbot.evals.control_modes.trace import Trace
+from chatbot.llm.planning import PLAN_TOOL, refusal
 from chatbot.react import state as known
 from chatbot.react.loop import run_react
+from chatbot.react.plan import read_plan
+from chatbot.react.plan_check import Bounds, Verdict, Word, check_plan
 from chatbot.react.signals import Signals
 from chatbot.react.types import (
     Acted,
@@ -159,21 +160,8 @@ async def _planned(doors: Doors, model: Counted, trace: Trace) -> Verdict:
         trace.add("model", f"plan {number}: {_in_short(raw)}", told, tuple(doors.tools))
         if verdict.word is not Word.REVISE:
             return verdict
-        known.apply(state, _refusal(proposal, number, verdict))
+        known.apply(state, refusal(proposal, number, verdict))
     return verdict
-
-
-def _refusal(proposal: object, number: int, verdict: Verdict) -> Refused:
-    call = proposal if isinstance(proposal, ToolCall) else None
-    return Refused(
-        number,
-        "plan",
-        "; ".join(verdict.reasons),
-        timezone.now(),
-        call_id=call.id if call else "",
-        tool=call.name if call else "",
-        arguments=call.arguments if call else None,
-    )
 
 
 def _in_short(raw: object) -> str:

@@ -53,6 +53,8 @@ class Plan:
         ]
 
 
+# Before the id of an earlier step: what that step has shown.
+REFERENCE = "$"
 Raw: TypeAlias = object
 _NAMES = frozenset({"id", "kind", "tool", "arguments", "approves"})
 

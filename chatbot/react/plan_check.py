@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from chatbot.evals.control_modes.plan import Plan, PlanStep, StepKind, read_plan
+from chatbot.react.plan import REFERENCE, Plan, PlanStep, StepKind, read_plan
 from tools.contracts import (
     Effect,
     Json,
@@ -100,6 +100,22 @@ def _uses_tools_rightly(plan: Plan, bounds: Bounds) -> Iterator[Problem]:
             yield Word.REVISE, f"{step.id}: {problem}"
 
 
+def _refers_back(plan: Plan, bounds: Bounds) -> Iterator[Problem]:
+    reads: set[str] = set()
+    for step in plan.steps:
+        values = [one for one in step.arguments.values() if isinstance(one, str)]
+        named = [one[1:] for one in values if one.startswith(REFERENCE)]
+        if len(named) > 1:
+            yield Word.REVISE, f"{step.id}: one reference a step"
+        for name in named:
+            if step.kind is StepKind.ACT:
+                yield Word.REJECT, f"{step.id}: an action names its order itself"
+            elif name not in reads:
+                yield Word.REVISE, f"{step.id}: no read before it is called {name!r}"
+        if step.kind is StepKind.OBSERVE:
+            reads.add(step.id)
+
+
 def _with(needs: bool) -> str:
     return "needs" if needs else "has"
 
@@ -165,6 +181,7 @@ def _does_nothing_twice(plan: Plan, bounds: Bounds) -> Iterator[Problem]:
 _RULES: Sequence[_Rule] = (
     _shape,
     _uses_tools_rightly,
+    _refers_back,
     _is_allowed,
     _waits_first,
     _does_nothing_twice,
