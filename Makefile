@@ -19,7 +19,7 @@ PYTEST ?= --numprocesses 2 --dist loadfile
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run stack install test assurance bench check lock format
+.PHONY: help run stack install test assurance bench check audit lock format
 
 help: ## Print this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,14 @@ check: $(TESTS) ## Check layout, types, import rules, deployment settings and mi
 	$(BIN)/lint-imports --no-cache --no-logo
 	env $$(grep -v '^#' tests/production.env) $(BIN)/python -W error manage.py check --deploy --fail-level WARNING
 	$(BIN)/python manage.py makemigrations --check --dry-run
+
+audit: ## Write var/sbom.json; look for weaknesses in code and pinned packages (asks the package index)
+	@test -x var/audit/bin/pip-audit || { $(PYTHON) -m venv var/audit && \
+	  var/audit/bin/python -m pip install --quiet -r deploy/audit.txt; }
+	@mkdir -p var
+	var/audit/bin/cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-file var/sbom.json
+	var/audit/bin/bandit --quiet --recursive --severity-level high chatbot tools
+	var/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt
 
 lock: $(TESTS) ## Pin and hash anew what pyproject.toml names
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
