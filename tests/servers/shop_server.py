@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tools.contracts import canonical_number
@@ -52,7 +52,7 @@ class ShopServer:
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
-    def __enter__(self) -> ShopServer:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._http.serve_forever, daemon=True).start()
         return self
 
@@ -68,6 +68,12 @@ class ShopServer:
             proved = set(name.split(","))
             return [o for o in orders if canonical_number(o["order_id"]) in proved]
         return [o for o in orders if self.shop["owners"][o["order_id"]] == name]
+
+    def known(self, key: str) -> tuple[int, Any]:
+        with self.lock:
+            known = self.done.get(key)
+            self.found_by_key += known is not None
+        return (200, {**known, "repeated": True}) if known else (404, {})
 
     def change(self, customer: str, key: str, body: Mapping[str, Any]) -> Any:
         """Do it once, whatever happens to the answer; None drops the connection."""
@@ -137,10 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         if shop.down or not self._is_signed_in():
             return self._refusal()
         if parts[1] == "changes":
-            with shop.lock:
-                known = shop.done.get(parts[2])
-                shop.found_by_key += known is not None
-            return (200, {**known, "repeated": True}) if known else (404, {})
+            return shop.known(parts[2])
         own = shop.orders_of(parts[1], parts[2])
         if parts[3] == "parcels":
             return self._parcel(own, parts[4])

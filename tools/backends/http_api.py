@@ -29,6 +29,7 @@ T = TypeVar("T")
 # More would be no order of a person; a reply that is larger is not read.
 MAX_REPLY_BYTES = 1_000_000
 _BUSY = frozenset({408, 425, 429})
+_NOT_THROUGH = 202
 
 
 class _Made(BaseModel):
@@ -175,6 +176,8 @@ async def _send(method: str, path: str, record: type[T], **sent: Any) -> T | Non
         return None
     if reply.status_code >= 500 or reply.status_code in _BUSY:
         raise ToolUnavailable(f"the shop answers {reply.status_code}")
+    if reply.status_code == _NOT_THROUGH:
+        raise ToolUnavailable("the shop has begun and is not through")
     if reply.status_code >= 300 or len(reply.content) > MAX_REPLY_BYTES:
         raise BadResult(f"the shop answers {reply.status_code}")
     try:
