@@ -19,8 +19,8 @@ from chatbot.understanding.kinds import Language, Need
 
 LABELS: tuple[str, ...] = (*(need.value for need in Need), "out_of_scope")
 MODEL_SHA256: dict[Language, str] = {
-    "en": "53719352e73141e2cce9694321e565252e7531181d06651d6ba217d53658ee1d",
-    "zh": "9a2e6d560118ad7baf1b5ba594e7fbf9b4983c7e970e4930e91cbabfb3484acc",
+    "en": "550a08658e35467ffb6df7bcfb01131c30c8d6bed7a03f0c7342257ac68f829f",
+    "zh": "4b6520ea258cb16d77838eaba3e06f520d1993316124c56bbf822621e265cf71",
 }
 _FOLDER = Path(__file__).parent / "weights"
 

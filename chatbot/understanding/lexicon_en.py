@@ -194,7 +194,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         Topic.ANGRY,
         "angry",
-        r"\b(?:pathetic|terrible|horrible|worst|ridiculous|disgust\w*|awful|useless|unacceptable|rubbish|scam\w*|cheat\w*|fraud\w*|liars?|joke|wtf|fuck\w*|shit\w*|damn|bloody|stupid|idiots?|fed up|furious|disappoint\w*|frustrat\w*|fail)\b",
+        r"\b(?:pathetic|terrible|horrible|worst|ridiculous|disgust\w*|awful|useless|unacceptable|rubbish|scam\w*|cheat\w*|fraud\w*|liars?|(?<!tell me a )(?<!me another )joke|wtf|fuck\w*|shit\w*|damn|bloody|stupid|idiots?|fed up|furious|disappoint\w*|frustrat\w*|fail)\b",
     ),
     rule(
         Topic.LEGAL_THREAT,

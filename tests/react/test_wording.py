@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from chatbot.react.wording import (
 from chatbot.understanding.needs import Language, Need, read_question
 from tests.react.world import NOW, failed, order, seen, shipment
 from tools.contracts import (
+    Json,
     Observation,
     ObservationStatus,
     OrderStatus,
@@ -305,3 +307,49 @@ def test_how_long_something_waits_is_reckoned_from_what_was_observed(
         background=Background(language=language, time_zone=zone),
     )
     assert not coverage.unsupported, (page.text(), coverage.unsupported)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("status", list(RefundStatus))
+def test_a_refund_of_another_year_is_proved_as_well(
+    language: Language, status: str
+) -> None:
+    """A date with its year is longer."""
+    then = (NOW - timedelta(days=400)).isoformat()
+    row: Json = {
+        "refund_id": "RF-1",
+        "status": status,
+        "amount": {"amount": "5.00", "currency": "CNY"},
+        "requested_at": then,
+        "settled_at": then if status == "settled" else None,
+        "expected_at": None,
+        "method": "original",
+    }
+    found = [
+        order("O-204", "refunded", [], number=1),
+        seen(
+            "get_refund",
+            {"order_id": "O-204"},
+            {"order_id": "O-204", "refunds": [row]},
+            number=2,
+        ),
+    ]
+    question = replace(
+        read_question("O-204", language=language), needs=(Need.REFUND_STATUS,)
+    )
+    background = Background(language=language, time_zone="Asia/Shanghai")
+    slots = question_slots(
+        question=question, observations=found, proofs=PROOFS, background=background
+    )
+    answer = answer_from_slots(
+        slots, found, language=language, time_zone="Asia/Shanghai"
+    )
+    coverage = answer_covers_question(
+        answer,
+        question=question,
+        observations=found,
+        proofs=PROOFS,
+        background=background,
+    )
+    assert not coverage.unsupported, (answer, coverage.unsupported)
+    assert not coverage.unanswered, (answer, coverage.unanswered)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,6 +131,20 @@ def test_a_correction_in_a_burst_replaces_the_order() -> None:
     assert merge_questions([first, second]).order_numbers == ("O-205",)
 
 
+@pytest.mark.parametrize(
+    ("text", "angry"),
+    [
+        ("tell me a joke", False),
+        ("tell me another joke", False),
+        ("is this a joke?", True),
+        ("快递太慢了", False),
+        ("什么垃圾快递", True),
+    ],
+)
+def test_impatience_and_jokes_are_no_anger(text: str, angry: bool) -> None:
+    assert (Topic.ANGRY in read_question(text).topics) is angry
+
+
 def test_nothing_cannot_be_merged() -> None:
     with pytest.raises(ValueError, match="nothing"):
         merge_questions([])
@@ -150,8 +162,7 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["a", "O-", "不", "1", " ", "订单号 ", "not ", "when will ", "\x00", "🙂"]
 )
-def test_a_very_long_text_takes_no_longer_than_its_length(piece: str) -> None:
+def test_a_very_long_text_is_read_to_its_end(piece: str) -> None:
+    """A pattern that tries all ways through it would not come back."""
     text = piece * (100_000 // len(piece))
-    started = time.perf_counter()
-    read_question(text)
-    assert time.perf_counter() - started < 2.0
+    assert read_question(text).text == text
