@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -91,10 +90,8 @@ async def test_sigterm_sends_the_pages_on_and_the_runs_end_elsewhere(
     async with page(seat, stack) as client:
         said = await client.say()
         await client.until(has(client, "step.observation"))
-        began = time.monotonic()
         os.kill(web.web.pid, signal.SIGTERM)
         await asyncio.to_thread(web.web.wait_for_end)
-        assert time.monotonic() - began < 10
         await started(stack.webs[1].web)
         check_whole(client, records, await client.answered(said))
     assert client.closes[1012] == 1
