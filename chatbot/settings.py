@@ -120,6 +120,8 @@ LLM_INSTRUCTIONS_FILE = env_text("LLM_INSTRUCTIONS_FILE", "")
 # Plan-and-Execute for questions of several parts, and the model that plans.
 LLM_PLAN_FIRST = env_bool("LLM_PLAN_FIRST", False)
 LLM_PLAN_MODEL = env_text("LLM_PLAN_MODEL", "")
+# Words what is proved; LLM_MODEL does where none is named.
+LLM_WORD_MODEL = env_text("LLM_WORD_MODEL", "")
 LLM_STREAM = env_bool("LLM_STREAM", True)
 LLM_TOOL_MODE: Literal["native", "json"] = env_choice(
     "LLM_TOOL_MODE", "native", ("native", "json")

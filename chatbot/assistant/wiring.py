@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from chatbot.assistant.proofs import PROOFS
 from chatbot.llm.offline_model import OfflineModel
 from chatbot.llm.planning import PlanningModel
+from chatbot.llm.wording_model import WordingModel
 from chatbot.react.model import Model
 from chatbot.react.types import Background, Limits, Proof
 from chatbot.understanding.needs import Language
@@ -96,6 +97,8 @@ def build_model(model_name: str | None, limits: Limits) -> Model:
                 )
 
             decider = of(settings.LLM_MODEL)
+            if settings.LLM_WORD_MODEL:
+                decider = WordingModel(of(settings.LLM_WORD_MODEL), decider, PROOFS)
             if not settings.LLM_PLAN_FIRST:
                 return decider
             planner = of(settings.LLM_PLAN_MODEL or settings.LLM_MODEL)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from chatbot.llm.usage import together
 from chatbot.react import state as known
 from chatbot.react.model import Model
 from chatbot.react.plan import REFERENCE, Plan, PlanStep, StepKind
@@ -93,7 +94,7 @@ class PlanningModel:
             return Reply(tuple(calls), usage)
         self._left.clear()
         reply = await self.decider.propose(state, tools)
-        return Reply(reply.proposals, _together(usage, reply.usage))
+        return Reply(reply.proposals, together(usage, reply.usage))
 
     async def _plan(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
         """Have a plan made, twice at most; a reply of its own where the planner would
@@ -107,8 +108,8 @@ class PlanningModel:
             try:
                 reply = await self.planner.propose(scratch, [PLAN_TOOL, *tools])
             except ModelError as error:
-                return Reply((), _together(usage, error.usage))
-            usage = _together(usage, reply.usage)
+                return Reply((), together(usage, error.usage))
+            usage = together(usage, reply.usage)
             proposal = reply.proposals[0] if reply.proposals else None
             if not isinstance(proposal, ToolCall) or proposal.name != PLAN_TOOL.name:
                 return Reply(reply.proposals, usage)
@@ -187,14 +188,6 @@ def _went_wrong(state: RunState) -> bool:
         isinstance(event, Refused)
         or (isinstance(event, Observed) and event.observation.status != "ok")
         for event in state.events
-    )
-
-
-def _together(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        estimated=one.estimated or other.estimated,
     )
 
 

@@ -1,0 +1,118 @@
+"""A smaller model words what is proved; it decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from pytest_django import Settings
+
+from chatbot.assistant import wiring
+from chatbot.assistant.proofs import PROOFS
+from chatbot.llm.offline_model import OfflineModel
+from chatbot.llm.planning import PlanningModel
+from chatbot.llm.scripted_model import Entry, ScriptedModel, answer, get_order
+from chatbot.llm.wording_model import WordingModel
+from chatbot.react.types import (
+    Acted,
+    ModelError,
+    Reply,
+    RunState,
+    Stopped,
+    StopReason,
+    Turn,
+    Usage,
+)
+from tests.llm.play import Conversation, Played
+from tools.contracts import ToolSpec
+
+ASKED = "Has O-204 shipped, and where is it now?"
+EARLIER = (Turn("customer", "A thing said earlier."),)
+
+
+class Decider(OfflineModel):
+    """Decides by rules, and notes when it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
+        self.asked += 1
+        return await super().propose(state, tools)
+
+
+class Worder(ScriptedModel):
+    """Plays its script, and keeps what it was shown."""
+
+    def __init__(self, *script: Entry) -> None:
+        super().__init__(*script)
+        self.shown: list[RunState] = []
+
+    async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
+        self.shown.append(state)
+        return await super().propose(state, tools)
+
+
+async def played(*script: Entry, text: str = ASKED) -> tuple[Played, Worder, Decider]:
+    worder, decider = Worder(*script), Decider()
+    model = WordingModel(worder, decider, PROOFS)
+    run = await Conversation(model=model, turns=EARLIER).ask(text)
+    return run, worder, decider
+
+
+async def by_rules() -> str:
+    return (await Conversation().ask(ASKED)).answer
+
+
+async def test_what_is_proved_is_worded_by_its_own_model_and_checked() -> None:
+    text = await by_rules()
+    run, worder, decider = await played(answer(text))
+    looks = sum(isinstance(one, Acted) for one in run.events)
+    assert (run.reason, run.answer) == (StopReason.ANSWERED, text)
+    assert (worder.calls, decider.asked) == (1, looks)
+
+
+async def test_it_is_shown_the_results_but_no_tool_and_nothing_said_earlier() -> None:
+    _, worder, _ = await played(answer(await by_rules()))
+    [state] = worder.shown
+    assert worder.offered == [()]
+    assert state.background.turns == ()
+    assert state.question is not None
+    assert state.question.text == ASKED
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        answer("It was delivered to the moon yesterday."),
+        get_order("O-204"),
+        ModelError("busy", retryable=True, usage=Usage(7, 0)),
+    ],
+    ids=["not proved", "no answer", "away"],
+)
+async def test_otherwise_the_deciding_model_words_it(script: Entry) -> None:
+    run, worder, _ = await played(script)
+    assert worder.calls == 1
+    assert run.reason is StopReason.ANSWERED
+    assert run.answer.startswith("Order O-204 shipped on 29 November")
+
+
+async def test_what_is_not_proved_is_not_given_to_it() -> None:
+    run, worder, _ = await played(text="Where is my order O-999?")
+    assert worder.calls == 0
+    assert isinstance(run.end, Stopped)
+
+
+def test_each_step_names_its_model_in_the_settings(settings: Settings) -> None:
+    settings.OPENAI_API_KEY, settings.LLM_MODEL = "k", "large"
+    limits = wiring.limits_from_settings()
+    settings.LLM_WORD_MODEL = "small"
+    model = wiring.build_model("openai", limits)
+    assert isinstance(model, WordingModel)
+    assert (model.worder.name, model.decider.name) == ("small", "large")
+    settings.LLM_PLAN_FIRST, settings.LLM_PLAN_MODEL = True, "middle"
+    model = wiring.build_model("openai", limits)
+    assert isinstance(model, PlanningModel)
+    assert isinstance(model.decider, WordingModel)
+    assert (model.planner.name, model.decider.worder.name) == ("middle", "small")
+    assert model.name == "large"
