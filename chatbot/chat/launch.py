@@ -30,7 +30,7 @@ from chatbot.chat.problems import RESTART
 from chatbot.chat.runner import Execution, execute_run
 from chatbot.chat.shared import shared
 from chatbot.chat.sockets import sockets
-from chatbot.llm.client import close_connections
+from chatbot.llm.pool import close_connections
 from chatbot.react.types import StopReason
 from chatbot.workflow.sweep import Sweeper
 from tools.database import in_database

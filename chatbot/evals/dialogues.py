@@ -25,7 +25,7 @@ from chatbot.evals.dialogue_cases import DialogueCase, read_cases
 from chatbot.evals.dialogue_grading import problems, unsupported_facts
 from chatbot.evals.dialogue_play import DialoguePlayed, Trial, play
 from chatbot.evals.scratch import scratch_database
-from chatbot.llm.client import close_connections
+from chatbot.llm.pool import close_connections
 
 RUNS = 8
 Figures: TypeAlias = dict[str, Any]

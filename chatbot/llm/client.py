@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import aiohttp
 from openai import AsyncOpenAI
 
+from chatbot.llm.pool import opened
 from tools.contracts import Json
 
 # What the adapter itself decides; an operator's extra fields may not.
@@ -68,23 +68,12 @@ class Connection:
     quirks: set[str] = field(default_factory=set)
 
 
-_connections: WeakKeyDictionary[
-    asyncio.AbstractEventLoop, dict[Endpoint, Connection]
-] = WeakKeyDictionary()
-
-
 def connection(endpoint: Endpoint) -> Connection:
     """The connection to ``endpoint`` that all runs of this event loop share."""
-    of_loop = _connections.setdefault(asyncio.get_running_loop(), {})
+    of_loop = opened()
     if endpoint not in of_loop:
         of_loop[endpoint] = _connect(endpoint)
     return of_loop[endpoint]
-
-
-async def close_connections() -> None:
-    """Close what this event loop opened; for the end of a process or a test."""
-    for one in _connections.pop(asyncio.get_running_loop(), {}).values():
-        await one.http.close()
 
 
 def _connect(endpoint: Endpoint) -> Connection:

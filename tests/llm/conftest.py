@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from chatbot.evals.model_server import ModelServer, model_server
-from chatbot.llm.client import close_connections
+from chatbot.llm.pool import close_connections
 
 
 @pytest.fixture

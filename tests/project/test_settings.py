@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
@@ -238,3 +239,22 @@ def test_a_shop_that_cannot_be_asked_stops_the_start_by_name(
         setattr(settings, name, value)
     with pytest.raises(ImproperlyConfigured, match=named):
         apps.get_app_config("tools").ready()
+
+
+def test_without_a_model_its_packages_are_not_loaded() -> None:
+    """They take a second of each start."""
+    loaded = (
+        "import sys, chatbot.asgi;"
+        "print(*[name for name in ('openai', 'aiohttp') if name in sys.modules])"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "chatbot.settings"}
+    environment.pop("OPENAI_API_KEY", None)
+    done = subprocess.run(
+        [sys.executable, "-c", loaded],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert done.stdout.split() == []

@@ -24,7 +24,7 @@ from chatbot.evals.control_modes.models import (
 )
 from chatbot.evals.control_modes.trace import Trace
 from chatbot.evals.scratch import scratch_database
-from chatbot.llm.client import close_connections
+from chatbot.llm.pool import close_connections
 from chatbot.react.model import Model
 from chatbot.understanding.needs import Language
 from tools.contracts import Actor, Role

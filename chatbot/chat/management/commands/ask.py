@@ -18,7 +18,7 @@ from chatbot.chat import services
 from chatbot.chat.launch import launcher
 from chatbot.chat.models import Account, Message, Run, Speaker, Step
 from chatbot.chat.stream import stream
-from chatbot.llm.client import close_connections
+from chatbot.llm.pool import close_connections
 from chatbot.understanding.text import is_blank
 from tools.contracts import Role
 from tools.database import in_database
