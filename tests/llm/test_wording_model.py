@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from pytest_django import Settings
 
 from chatbot.assistant import wiring
 from chatbot.assistant.proofs import PROOFS
+from chatbot.evals.model_server import ModelServer, call, say
 from chatbot.llm.offline_model import OfflineModel
+from chatbot.llm.openai_model import OpenAIModel
 from chatbot.llm.planning import PlanningModel
 from chatbot.llm.scripted_model import Entry, ScriptedModel, answer, get_order
 from chatbot.llm.wording_model import WordingModel
@@ -23,8 +26,9 @@ from chatbot.react.types import (
     Turn,
     Usage,
 )
+from tests.llm.helpers import model
 from tests.llm.play import Conversation, Played
-from tools.contracts import ToolSpec
+from tools.contracts import Json, ToolSpec
 
 ASKED = "Has O-204 shipped, and where is it now?"
 EARLIER = (Turn("customer", "A thing said earlier."),)
@@ -55,8 +59,8 @@ class Worder(ScriptedModel):
 
 async def played(*script: Entry, text: str = ASKED) -> tuple[Played, Worder, Decider]:
     worder, decider = Worder(*script), Decider()
-    model = WordingModel(worder, decider, PROOFS)
-    run = await Conversation(model=model, turns=EARLIER).ask(text)
+    split = WordingModel(worder, decider, PROOFS)
+    run = await Conversation(model=split, turns=EARLIER).ask(text)
     return run, worder, decider
 
 
@@ -107,12 +111,46 @@ def test_each_step_names_its_model_in_the_settings(settings: Settings) -> None:
     settings.OPENAI_API_KEY, settings.LLM_MODEL = "k", "large"
     limits = wiring.limits_from_settings()
     settings.LLM_WORD_MODEL = "small"
-    model = wiring.build_model("openai", limits)
-    assert isinstance(model, WordingModel)
-    assert (model.worder.name, model.decider.name) == ("small", "large")
+    built = wiring.build_model("openai", limits)
+    assert isinstance(built, WordingModel)
+    assert (built.worder.name, built.decider.name) == ("small", "large")
     settings.LLM_PLAN_FIRST, settings.LLM_PLAN_MODEL = True, "middle"
-    model = wiring.build_model("openai", limits)
-    assert isinstance(model, PlanningModel)
-    assert isinstance(model.decider, WordingModel)
-    assert (model.planner.name, model.decider.worder.name) == ("middle", "small")
-    assert model.name == "large"
+    built = wiring.build_model("openai", limits)
+    assert isinstance(built, PlanningModel)
+    assert isinstance(built.decider, WordingModel)
+    assert (built.planner.name, built.decider.worder.name) == ("middle", "small")
+    assert built.name == "large"
+
+
+async def test_each_step_asks_its_own_model_at_the_endpoint(
+    server: ModelServer,
+) -> None:
+    def of(name: str) -> OpenAIModel:
+        adapter = model(server)
+        adapter.endpoint = replace(adapter.endpoint, model=name)
+        return adapter
+
+    steps: list[Json] = [
+        {
+            "id": "order",
+            "kind": "observe",
+            "tool": "get_order",
+            "arguments": {"order_id": "O-204"},
+        },
+        {
+            "id": "parcel",
+            "kind": "observe",
+            "tool": "track_shipment",
+            "arguments": {"tracking_id": "$order"},
+        },
+        {"id": "tell", "kind": "answer"},
+    ]
+    text = await by_rules()
+    server.play(call("propose_plan", steps=steps), say(text))
+    worded = WordingModel(of("small"), of("large"), PROOFS)
+    chat = Conversation(model=PlanningModel(of("middle"), worded))
+    run = await chat.ask(ASKED)
+    assert (run.reason, run.answer) == (StopReason.ANSWERED, text)
+    assert run.calls == ["get_order O-204", "track_shipment N-88"]
+    assert [one["model"] for one in server.requests] == ["middle", "small"]
+    assert "get_order" not in str(server.requests[1].get("tools"))
