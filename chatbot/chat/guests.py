@@ -15,13 +15,14 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 
 from chatbot.accounts import tries
 from chatbot.accounts.digests import digest, network
 from chatbot.accounts.models import Guest, OrderProof
 from chatbot.assistant.wiring import can_prove_orders
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker
+from chatbot.chat.privacy import delete_conversations
 from chatbot.react import guests as rules
 from chatbot.react.types import Background
 from chatbot.react.types import Guest as Visitor
@@ -236,5 +237,14 @@ def forget_guests(*, now: datetime, limit: int = 100) -> int:
     )
     gone = {*silent.values_list("pk", flat=True)[:limit]}
     gone |= {*stale.values_list("pk", flat=True)[:limit]}
-    get_user_model().objects.filter(pk__in=gone).delete()
-    return len(gone)
+    return _delete(gone)
+
+
+@transaction.atomic
+def _delete(user_ids: Collection[int]) -> int:
+    """Delete these visitors, but for those whom another process is deleting."""
+    free = Guest.objects.select_for_update(skip_locked=True).order_by("pk")
+    ids = list(free.filter(pk__in=user_ids).values_list("pk", flat=True))
+    delete_conversations(Q(account__user__in=ids))
+    get_user_model().objects.filter(pk__in=ids).delete()
+    return len(ids)

@@ -84,7 +84,7 @@ def erase_customer(account_id: int, *, by: User, agreed: User, now: datetime) ->
     account = Account.objects.select_related("user").get(
         pk=account_id, role=Role.CUSTOMER
     )
-    conversations = _delete(Q(account=account))
+    conversations = delete_conversations(Q(account=account))
     requests = workflow.forget_customer(account.customer_id)
     sessions = _end_sessions(account.user_id)
     record_audit(
@@ -98,8 +98,8 @@ def erase_customer(account_id: int, *, by: User, agreed: User, now: datetime) ->
     return Erased(conversations, requests, sessions)
 
 
-def _delete(which: Q, *, limit: int | None = None) -> int:
-    """Delete conversations with all that hangs on them; how many those were."""
+def delete_conversations(which: Q, *, limit: int | None = None) -> int:
+    """Delete conversations with all that hangs on them, in the caller's transaction."""
     # Before their runs, in one order, as everybody who writes there.
     locked = Conversation.objects.select_for_update().filter(which).order_by("pk")
     ids = list(locked.values_list("pk", flat=True)[:limit])
@@ -132,7 +132,7 @@ def _forget_some(before: datetime) -> Iterator[int]:
     old = Q(updated_at__lt=before, taken_by=None) & ~Q(pk__in=going_on)
     while True:
         with transaction.atomic():
-            gone = _delete(old, limit=AT_ONCE)
+            gone = delete_conversations(old, limit=AT_ONCE)
         yield gone
         if gone < AT_ONCE:
             return
