@@ -20,7 +20,7 @@ from tools.actions import performing, requests
 from tools.actions.models import ActionRequest
 from tools.actions.states import RequestState
 from tools.backends.http_api import HttpShop
-from tools.backends.store import changes
+from tools.backends.store import money_changes
 from tools.backends.store.changing import StoreChanges
 from tools.backends.store.models import (
     Order,
@@ -137,8 +137,8 @@ def test_a_part_that_cannot_be_done_is_a_refusal_and_the_other_is_taken_back(
 
 
 WRITES = {
-    "the charge": (changes, "pay"),
-    "the refund": (changes, "refund"),
+    "the charge": (money_changes, "pay"),
+    "the refund": (money_changes, "refund"),
     "the memory of the key": (StoreEffect.objects, "create"),
 }
 

@@ -8,8 +8,9 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
 from tools.backends.changes import ChangeResult, Preview, Terms
-from tools.backends.store.changes import Refusal, Request, plan
+from tools.backends.store.changes import plan
 from tools.backends.store.models import Customer, Order, StoreEffect
+from tools.backends.store.plans import Refusal, Request
 from tools.contracts import ActionKind, Json, canonical_number
 from tools.database import in_database
 from tools.errors import ToolUnavailable

@@ -14,7 +14,6 @@ from typing import Any
 
 from django.db import transaction
 
-from tools.backends.store.changes import ITEMS_CHANGED
 from tools.backends.store.models import (
     Address,
     Carrier,
@@ -29,6 +28,7 @@ from tools.backends.store.models import (
     ReturnKind,
     Variant,
 )
+from tools.backends.store.plans import ITEMS_CHANGED
 from tools.contracts import ActionKind, OrderStatus, ParcelStatus
 
 # Parsed JSON of the benchmark's own file: an edge.
