@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import FloatRect, Locator, expect
 
 from tests.journeys.conftest import Visitor
 from tests.journeys.pages import Visit
@@ -167,3 +167,24 @@ def test_a_card_fits_on_a_phone(product: Product, visitor: Visitor) -> None:
     propose(visit, "Please change the delivery address of order O-205")
     width = visit.page.evaluate("document.documentElement.scrollWidth")
     assert width <= phone["width"]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_card_is_short_and_its_buttons_are_no_small_targets(
+    product: Product, visitor: Visitor, width: int
+) -> None:
+    visit = visitor(product, "lin", viewport={"width": width, "height": 740})
+    card = propose(visit, "Please change the delivery address of order O-205")
+
+    def box(name: str) -> FloatRect:
+        found = card.locator(f'[name="{name}"]').bounding_box()
+        assert found
+        return found
+
+    for left, right in (("recipient", "phone"), ("city", "state"), ("zip", "country")):
+        assert box(left)["y"] == box(right)["y"]
+        assert box(left)["x"] + box(left)["width"] < box(right)["x"]
+    for name in ("Confirm", "Not now"):
+        button = card.get_by_role("button", name=name).bounding_box()
+        assert button
+        assert button["height"] >= 44
