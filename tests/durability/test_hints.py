@@ -75,7 +75,9 @@ async def test_a_hint_that_is_delivered_many_times_is_one_run(
             while worker.output.count(TAKEN) - before < 2 * DELIVERIES:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
     assert run_of(records, seat) == (run, fence)
-    assert len(model.requests) == 3
+    # Of this run: the worker may also carry one that another test left waiting.
+    own = [asked for asked in model.requests if seat.order in json.dumps(asked)]
+    assert len(own) == 3
 
 
 async def test_a_child_that_dies_alone_costs_no_step(
