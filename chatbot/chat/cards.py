@@ -21,6 +21,7 @@ from chatbot.react.endings import ENDINGS
 from chatbot.react.types import StopReason
 from chatbot.understanding.needs import Language
 from chatbot.workflow import services as workflow
+from chatbot.workflow.card import card_of
 from chatbot.workflow.services import NotPossible, Proposal
 from tools.contracts import Actor, Json, ToolCall
 from tools.database import in_database
@@ -86,7 +87,7 @@ def attach_card(
     except NotPossible as refusal:
         _tell_refusal(claim, call, refusal, actor, answer, step)
         return
-    answer.extras = {**answer.extras, "card": workflow.card_of(request)}
+    answer.extras = {**answer.extras, "card": card_of(request)}
     answer.save(update_fields=["extras"])
 
 

@@ -24,6 +24,7 @@ from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, page_language, word
 from chatbot.react.change_words import reason_words
 from chatbot.workflow import services
+from chatbot.workflow.card import card_of
 from chatbot.workflow.models import (
     Alert,
     AuditEntry,
@@ -122,7 +123,7 @@ class ChangeRequestAdmin(DeskAdmin):
 
     @admin.display(description=lazy_word("desk_amount"))
     def money(self, row: ChangeRequest) -> str:
-        money = services.card_of(row)["amount"]
+        money = card_of(row)["amount"]
         return f"{money['amount']} {money['currency']}" if money else "–"
 
     @admin.display(description=lazy_word("col_state"))
@@ -141,7 +142,7 @@ class ChangeRequestAdmin(DeskAdmin):
         row: ChangeRequest = self.found(request, object_id)
         if request.method == "POST":
             return self.answer(request, self._act(request, row))
-        card = services.card_of(row)
+        card = card_of(row)
         names = dict.fromkeys([*card["before"], *card["after"]])
         sides = [(n, card["before"].get(n), card["after"].get(n)) for n in names]
         run = Run.objects.filter(pk=row.run_id).first() if row.run_id else None

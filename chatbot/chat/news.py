@@ -22,6 +22,7 @@ from chatbot.chat.words import all_words
 from chatbot.react.change_words import done_words, name_words, reason_words
 from chatbot.understanding.needs import Language
 from chatbot.workflow import services as workflow
+from chatbot.workflow.card import card_of
 from chatbot.workflow.models import Event
 from chatbot.workflow.outbox import Later, Retryable
 from chatbot.workflow.services import NotPossible
@@ -143,7 +144,7 @@ def _news(
         )
     except NotPossible:
         return None
-    card = workflow.card_of(request)
+    card = card_of(request)
     language = language_for(conversation, request.run_id)
     name = name_words(request.kind, card["order"], language)
     match event.name:

@@ -14,7 +14,7 @@ from chatbot.chat.models import Run, RunPhase
 from chatbot.evals.cases_client import ANSWER_SECONDS, Visitor
 from chatbot.evals.cases_format import NotSupported
 from chatbot.evals.cases_world import conversation_of
-from chatbot.workflow import services as workflow
+from chatbot.workflow.card import card_of
 from tools.models import ActionRequest
 
 _MOST_PATIENCE = 30
@@ -128,7 +128,7 @@ def confirm(visitor: Visitor) -> None:
     request = last_request("proposed")
     if request is None:
         return  # nothing was asked for: the atoms will tell
-    card = workflow.card_of(request)
+    card = card_of(request)
     fields = {
         one["name"]: one["value"] or _filling(one)
         for one in card["fields"]

@@ -7,14 +7,10 @@ once: each of them has a key.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -23,8 +19,10 @@ from django.utils import timezone
 
 from chatbot.workflow import outbox, switches
 from chatbot.workflow.audit import record_audit
+from chatbot.workflow.card import open_fields
 from chatbot.workflow.models import Event, SwitchName
 from chatbot.workflow.outbox import raise_alert, record_event
+from chatbot.workflow.taint import without_taint
 from tools import gateway
 from tools.actions import policy as policies
 from tools.actions.faults import Fault, FaultyShop
@@ -32,26 +30,6 @@ from tools.contracts import ActionKind, Actor, Json, Role, ToolCall
 from tools.database import in_database
 from tools.models import ActionPolicy, ActionRequest
 
-# Words that a model may put into a change only where the customer has written them.
-_FREE_TEXT = frozenset(
-    {
-        "recipient",
-        "phone",
-        "address1",
-        "address2",
-        "city",
-        "state",
-        "zip",
-        "country",
-        "reason",
-    }
-)
-# Not the digits of an order's or parcel's number.
-_NUMBER = re.compile(
-    r"(?<![A-Za-z0-9#.-])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![0-9-])"
-)
-# A cancellation's reason is one of the shop's own two, which the card shows.
-_CHOSEN = frozenset({(ActionKind.CANCEL_ORDER, "reason")})
 # For how long an unknown outcome is still looked up by itself.
 LOOK_UP_FOR = timedelta(days=2)
 
@@ -92,44 +70,6 @@ async def work_out(call: ToolCall, *, actor: Actor, said: Sequence[str]) -> Prop
     arguments, tainted = without_taint(kind, call.arguments, said)
     preview = await gateway.preview(kind, arguments, actor=actor)
     return Proposal(kind, preview, tainted)
-
-
-def without_taint(
-    kind: ActionKind, arguments: Mapping[str, Json], said: Sequence[str]
-) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """The arguments less free text that is not the customer's own, and what went."""
-    own = [_plain(text) for text in said]
-    kept: dict[str, Json] = {}
-    tainted = []
-    for name, value in arguments.items():
-        free = name in _FREE_TEXT and (kind, name) not in _CHOSEN
-        if free and isinstance(value, str) and value.strip():
-            words = _plain(value)
-            if not words or not any(words in text for text in own):
-                tainted.append(name)
-                continue
-        if name == "amount" and not _is_said(value, said):
-            tainted.append(name)
-            continue
-        kept[name] = value
-    return kept, tuple(tainted)
-
-
-def _is_said(amount: Json, said: Sequence[str]) -> bool:
-    """Whether the customer has written this very sum, in whatever form."""
-    try:
-        sum_ = Decimal(str(amount))
-    except InvalidOperation:
-        return False
-    plain = (unicodedata.normalize("NFKC", text) for text in said)
-    numbers = (number for text in plain for number in _NUMBER.findall(text))
-    return any(Decimal(number.replace(",", "")) == sum_ for number in numbers)
-
-
-def _plain(text: str) -> str:
-    """Letters and digits alone: width, case, spaces and punctuation say nothing."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in folded if char.isalnum())
 
 
 def request_approval(
@@ -588,68 +528,3 @@ def announce(
             ids={"request": str(request.pk)},
             now=now,
         )
-
-
-# ---- the card
-
-_MANY = frozenset({"items"})
-_ADDRESS = (
-    "recipient",
-    "phone",
-    "address1",
-    "address2",
-    "city",
-    "state",
-    "zip",
-    "country",
-)
-
-
-def open_fields(request: ActionRequest) -> Sequence[str]:
-    """What the customer fills in on the card before it can be confirmed."""
-    missing = list(dict.fromkeys(request.preview.get("missing", ())))
-    if request.state != "proposed" or not missing:
-        return ()
-    if set(missing) & set(_ADDRESS):
-        # Who fills in the street may also want to name another flat, or nobody.
-        return [*_ADDRESS, *(name for name in missing if name not in _ADDRESS)]
-    return missing
-
-
-def card_of(request: ActionRequest) -> dict[str, Any]:
-    """What the page shows of a request: exactly what would be done, and what may be.
-
-    No summary of a model's: everything comes from the request's frozen row.
-    """
-    shown = request.preview
-    missing = set(shown.get("missing", ()))
-    return {
-        "request": str(request.pk),
-        "hash": request.arguments_hash,
-        "kind": request.kind,
-        "order": str(request.arguments.get("order_id", "")),
-        "state": request.state,
-        "reason": request.reason,
-        "amount": _money(request),
-        "direction": shown.get("direction", ""),
-        "items": shown.get("items", []),
-        "before": shown.get("before", {}),
-        "after": shown.get("after", {}),
-        "fields": [
-            {
-                "name": name,
-                "required": name in missing,
-                "value": request.arguments.get(name) or "",
-                "choices": shown.get("choices", {}).get(name, []),
-                "many": name in _MANY,
-            }
-            for name in open_fields(request)
-        ],
-        "expires_at": request.expires_at.isoformat(),
-    }
-
-
-def _money(request: ActionRequest) -> dict[str, str] | None:
-    if not request.amount:
-        return None
-    return {"amount": f"{request.amount / 100:.2f}", "currency": request.currency}

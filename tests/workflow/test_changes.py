@@ -14,8 +14,10 @@ from django.utils import timezone
 from chatbot.chat.models import Conversation
 from chatbot.workflow import outbox, services
 from chatbot.workflow.audit import broken_links, record_audit
+from chatbot.workflow.card import card_of
 from chatbot.workflow.models import Alert, AuditEntry, Delivery, Event
 from chatbot.workflow.services import NotPossible
+from chatbot.workflow.taint import without_taint
 from tests.cast import Person
 from tests.workflow.conftest import (
     CANCEL,
@@ -192,7 +194,7 @@ def test_an_address_that_the_customer_did_not_write_is_dropped(
     assert set(request.preview["missing"]) == {"address1", "zip", "country"}
     tainted = AuditEntry.objects.get(kind="action.tainted_argument")
     assert tainted.ids["arguments"] == "address1 zip country"
-    card = services.card_of(request)
+    card = card_of(request)
     opened = {field["name"]: field["value"] for field in card["fields"]}
     assert opened["address1"] == ""
 
@@ -208,7 +210,7 @@ def test_an_address_that_the_customer_did_not_write_is_dropped(
 def test_a_sum_that_the_customer_did_not_write_is_dropped(
     conversation: Conversation, lin: Person, words: str, amount: str
 ) -> None:
-    kept, tainted = services.without_taint(
+    kept, tainted = without_taint(
         ActionKind.REQUEST_REFUND, {"order_id": "O-204", "amount": amount}, [words]
     )
     own = words.startswith("refund")
@@ -251,7 +253,7 @@ def test_what_moves_money_is_shown_before_it_is_confirmed(
     conversation: Conversation, lin: Person
 ) -> None:
     request = propose(conversation, lin, "return_items", {"order_id": "O-187"})
-    card = services.card_of(request)
+    card = card_of(request)
     choices = {field["name"]: field["choices"] for field in card["fields"]}
     filled: dict[str, Json] = {
         "items": [choices["items"][0]["value"]],
