@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
-from tests.assurance import changes
+from tests.assurance import changes, readme
 from tests.assurance.disconnects import burst, lose_the_line
 from tests.assurance.kills import Size, survive_kills
 from tests.assurance.outages import parts_go_away
@@ -42,7 +42,9 @@ def main() -> int:
             sys.stdout.write(_told(finding))
             sys.stdout.flush()
             written = write_report([finding], scale=options.scale)
-    sys.stdout.write(f"written: {written.relative_to(ROOT)}\n")
+    sys.stdout.write(f"written: {written.relative_to(ROOT)}; the README's table:\n")
+    report = json.loads(written.read_text("utf-8"))
+    sys.stdout.writelines(f"{row}\n" for row in readme.rows(report))
     return 1 if any(finding.problems for finding in findings) else 0
 
 
