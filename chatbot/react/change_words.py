@@ -53,6 +53,10 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
         "en": "it is paid with that method already",
         "zh": "订单已经使用这种付款方式",
     },
+    "no_other_payment_method": {
+        "en": "there is no other payment method in your account",
+        "zh": "您的账户里没有其他付款方式",
+    },
     "no_such_payment_method": {
         "en": "that payment method is not one of yours",
         "zh": "您没有这种付款方式",

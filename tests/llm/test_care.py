@@ -10,7 +10,7 @@ from chatbot.react.types import HandOverMode, StopReason
 from tests.llm.helpers import TOOLS, spec
 from tests.llm.play import Conversation, Played, ask
 from tests.llm.shop import Shop, parcel
-from tools.contracts import Json, ObservationStatus
+from tools.contracts import ActionKind, Json, ObservationStatus
 
 LONG_AGO = "2026-11-26T10:00:00+08:00"
 
@@ -182,3 +182,43 @@ async def test_a_part_that_is_wanted_back_is_proposed_as_that_part(
     await Conversation(shop=shop, tools=(*TOOLS, refund)).ask(text)
     [proposed] = [call for call in shop.calls if call.name == "request_refund"]
     assert proposed.arguments == {"order_id": "O-206", **arguments}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("我想换一种方式支付 O-205", "change_payment"),
+        ("O-205 换一张卡付款", "change_payment"),
+        ("Please change the payment method of O-205", "change_payment"),
+        ("Can I pay O-205 with another card?", "change_payment"),
+        ("Please change the items of O-205", "change_items"),
+        ("O-205 想换个颜色", "change_items"),
+        ("I'd like to swap the size in O-205", "change_items"),
+        ("O-206 换个颜色可以吗", "exchange_items"),
+        ("O-206 我想换货", "exchange_items"),
+        ("Please cancel O-205", "cancel_order"),
+    ],
+)
+async def test_what_is_to_be_changed_is_told_apart(text: str, kind: str) -> None:
+    shop = Shop()
+    kinds = (*ActionKind,)
+    tools = (*TOOLS, *(spec(one.value, "order_id") for one in kinds))
+    await Conversation(shop=shop, tools=tools).ask(text)
+    assert [call.name for call in shop.calls if call.name in kinds] == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which payment methods do you take?",
+        "可以用微信支付吗",
+        "What sizes are there?",
+        "O-205 付款成功了吗",
+        "Has the payment for O-205 been received?",
+    ],
+)
+async def test_a_question_about_payment_or_goods_changes_nothing(text: str) -> None:
+    shop = Shop()
+    tools = (*TOOLS, *(spec(one.value, "order_id") for one in ActionKind))
+    await Conversation(shop=shop, tools=tools).ask(text)
+    assert not [call for call in shop.calls if call.name in (*ActionKind,)]

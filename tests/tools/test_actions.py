@@ -22,7 +22,7 @@ from tools.actions.states import MOVES, OPEN, RequestState
 from tools.backends.changes import ChangeResult, Preview
 from tools.backends.store.changing import StoreChanges, execute, preview
 from tools.backends.store.ledger import paid_less_refunded
-from tools.backends.store.models import Order, Payment, StoreEffect
+from tools.backends.store.models import Order, Payment, PaymentMethod, StoreEffect
 from tools.backends.store.seeding.shop import seed_the_named
 from tools.contracts import (
     ActionKind,
@@ -538,3 +538,23 @@ def test_a_preview_never_writes() -> None:
         tool.effect is Effect.READ or tool.approver != "nobody"
         for tool in gateway.visible_tools(LIN)
     )
+
+
+def test_who_has_one_way_to_pay_has_none_to_change_to() -> None:
+    order: Mapping[str, Json] = {"order_id": "O-205"}
+    assert preview("C-LIN", ActionKind.CHANGE_PAYMENT, order).eligible
+    PaymentMethod.objects.filter(id="alipay_C-LIN").delete()
+    found = preview("C-LIN", ActionKind.CHANGE_PAYMENT, order)
+    assert (found.eligible, found.reason) == (False, "no_other_payment_method")
+
+
+@pytest.mark.parametrize("kind", list(ActionKind))
+@pytest.mark.parametrize("number", ["O-187", "O-204", "O-205"])
+def test_whatever_a_card_offers_can_be_chosen(kind: ActionKind, number: str) -> None:
+    """A choice that is refused once it is made should not have been shown."""
+    order: Mapping[str, Json] = {"order_id": number}
+    found = preview("C-LIN", kind, order)
+    for name in ("payment_method", "reason"):
+        for choice in found.choices.get(name, ()):
+            chosen = preview("C-LIN", kind, {**order, name: choice.value})
+            assert chosen.eligible, (name, choice, chosen.reason)

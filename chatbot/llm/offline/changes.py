@@ -15,7 +15,13 @@ from chatbot.llm.offline.target import Target
 from chatbot.react.change_words import reason_words
 from chatbot.understanding.amounts import Amount, refund_asked_for
 from chatbot.understanding.needs import Language, Need, Question, Topic
-from tools.contracts import ActionKind, Json, Observation, ObservationStatus
+from tools.contracts import (
+    ActionKind,
+    Json,
+    Observation,
+    ObservationStatus,
+    OrderStatus,
+)
 
 # What is wished for, the narrower wish first.
 _WISHES: Mapping[Need | Topic, ActionKind] = {
@@ -25,6 +31,29 @@ _WISHES: Mapping[Need | Topic, ActionKind] = {
     Topic.REFUND_REQUEST: ActionKind.REQUEST_REFUND,
     Need.RETURN: ActionKind.RETURN_ITEMS,
 }
+# What no need stands for: another way to pay, other goods in an order that waits.
+_NAMED = (
+    (
+        ActionKind.CHANGE_PAYMENT,
+        re.compile(
+            r"\b(?:change|switch|update|use)\b[^.?!]{0,30}\b(?:payment|another card"
+            r"|(?:different|other|new) card|card i pay)|\bpay\b[^.?!]{0,30}\b(?:another"
+            r"|different|other) (?:card|way|method)"
+            r"|(?:换|改|更换|修改)[^，。？！,?!]{0,8}(?:支付|付款|付钱|付账)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        ActionKind.CHANGE_ITEMS,
+        re.compile(
+            r"\b(?:change|swap|modify|edit)\b[^.?!]{0,30}\b(?:items?|colou?rs?|sizes?"
+            r"|variants?|options?)\b"
+            r"|(?:换|改)[^，。？！,?!]{0,8}(?:颜色|尺码|尺寸|规格|款式|型号|大小)"
+            r"|(?:修改|更改|改)[^，。？！,?!]{0,8}(?:商品|里的东西)",
+            re.IGNORECASE,
+        ),
+    ),
+)
 # Whoever tells of trouble does not yet ask for a return; whoever takes a wish back does
 # not ask for it again.
 _SAYS_SO = re.compile(
@@ -54,6 +83,9 @@ _NOT_POSSIBLE: Mapping[Language, Mapping[ActionKind, str]] = {
         ActionKind.RETURN_ITEMS: "Order {order} cannot be returned: {why}.",
         ActionKind.EXCHANGE_ITEMS: "Order {order} cannot be exchanged: {why}.",
         ActionKind.REQUEST_REFUND: "Order {order} cannot be refunded: {why}.",
+        ActionKind.CHANGE_PAYMENT: "The payment of order {order} cannot be changed: "
+        "{why}.",
+        ActionKind.CHANGE_ITEMS: "The items of order {order} cannot be changed: {why}.",
     },
     "zh": {
         ActionKind.CANCEL_ORDER: "订单 {order} 不能取消：{why}。",
@@ -61,6 +93,8 @@ _NOT_POSSIBLE: Mapping[Language, Mapping[ActionKind, str]] = {
         ActionKind.RETURN_ITEMS: "订单 {order} 不能退货：{why}。",
         ActionKind.EXCHANGE_ITEMS: "订单 {order} 不能换货：{why}。",
         ActionKind.REQUEST_REFUND: "订单 {order} 不能退款：{why}。",
+        ActionKind.CHANGE_PAYMENT: "订单 {order} 不能更换付款方式：{why}。",
+        ActionKind.CHANGE_ITEMS: "订单 {order} 不能修改商品：{why}。",
     },
 }
 
@@ -77,30 +111,48 @@ def wanted(
 
     One order at a time: a card is about one.
     """
-    if len(target.orders) != 1 or Need.POLICY in question.needs:
-        return
-    if takes_back(said):
-        return
-    if question.topics & care.TROUBLE and not _SAYS_SO.search(said):
+    if len(target.orders) != 1 or not _asks_for_a_change(question, said):
         return
     [order] = target.orders
     found = seen.get("get_order", order)
     if found is None or found.status is not ObservationStatus.OK:
         return
-    wishes = frozenset(question.needs_of(order)) | question.topics
     amount = refund_asked_for(said)
+    kind = _named(said) or _wished(question, order, amount)
+    if kind is None:
+        return
+    # What has been delivered is exchanged; an order that waits is changed.
+    delivered = text(found.fields, "status") == OrderStatus.DELIVERED
+    if kind is ActionKind.CHANGE_ITEMS and delivered:
+        kind = ActionKind.EXCHANGE_ITEMS
+    arguments: dict[str, Json] = {"order_id": order}
+    if kind is ActionKind.REQUEST_REFUND and amount is not None:
+        arguments |= _sum(amount)
+    yield kind.value, arguments
+    before = seen.get(kind.value, order)
+    if before and text(before.fields, "reason") == "cancel_instead":
+        yield ActionKind.CANCEL_ORDER.value, {"order_id": order}
+
+
+def _asks_for_a_change(question: Question, said: str) -> bool:
+    if takes_back(said):
+        return False
+    # "The payment method of O-205" is no question about rules, whatever it is read as.
+    about_this_order = bool(_named(said) and question.order_numbers)
+    if Need.POLICY in question.needs and not about_this_order:
+        return False
+    return not question.topics & care.TROUBLE or bool(_SAYS_SO.search(said))
+
+
+def _wished(question: Question, order: str, amount: Amount | None) -> ActionKind | None:
+    wishes = frozenset(question.needs_of(order)) | question.topics
     if amount is not None:
         wishes |= {Topic.REFUND_REQUEST}
-    for wish, kind in _WISHES.items():
-        if wish in wishes:
-            arguments: dict[str, Json] = {"order_id": order}
-            if kind is ActionKind.REQUEST_REFUND and amount is not None:
-                arguments |= _sum(amount)
-            yield kind.value, arguments
-            before = seen.get(kind.value, order)
-            if before and text(before.fields, "reason") == "cancel_instead":
-                yield ActionKind.CANCEL_ORDER.value, {"order_id": order}
-            return
+    return next((kind for wish, kind in _WISHES.items() if wish in wishes), None)
+
+
+def _named(said: str) -> ActionKind | None:
+    return next((kind for kind, words in _NAMED if words.search(said)), None)
 
 
 def _sum(amount: Amount) -> Mapping[str, Json]:

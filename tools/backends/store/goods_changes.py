@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -189,11 +189,9 @@ def return_items(request: Request) -> Plan:
     order = request.of_order()
     _must_be_returnable(order, request.now)
     lines = lines_of(order, request.texts("items"))
-    method = request.method()
-    if method is not None:
-        paid_with = {p.method_id for p in order.payments.all()}
-        if method.pk not in paid_with and method.kind != PaymentKind.GIFT_CARD:
-            raise Refusal("refund_only_to_original_or_gift_card")
+    method, takes_back = request.method(), _takes_refund_of(order)
+    if method is not None and not takes_back(method):
+        raise Refusal("refund_only_to_original_or_gift_card")
     amount = sum(line.price for line in lines)
 
     def apply(now: datetime) -> Arguments:
@@ -225,11 +223,17 @@ def return_items(request: Request) -> Plan:
                     for line in order.lines.order_by("id")
                     for _ in range(line.quantity)
                 ],
-                "payment_method": methods_of(request.customer),
+                "payment_method": methods_of(request.customer, only=takes_back),
             },
         ),
         apply,
     )
+
+
+def _takes_refund_of(order: Order) -> Callable[[PaymentMethod], bool]:
+    """Whether money for this order may go to a method: how it was paid, or a card."""
+    paid_with = {payment.method_id for payment in order.payments.all()}
+    return lambda one: one.pk in paid_with or one.kind == PaymentKind.GIFT_CARD
 
 
 def exchange_items(request: Request) -> Plan:

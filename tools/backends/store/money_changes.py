@@ -29,6 +29,9 @@ def change_payment(request: Request) -> Plan:
         raise Refusal("payment_not_changeable")
     old, amount = movements[0].method, movements[0].amount
     new = request.method()
+    others = [one for one in methods_of(request.customer) if one.value != old.pk]
+    if not others:
+        raise Refusal("no_other_payment_method")
     if new is not None:
         if new.pk == old.pk:
             raise Refusal("same_payment_method")
@@ -54,11 +57,7 @@ def change_payment(request: Request) -> Plan:
             direction="charge",
             before={"payment_method": str(old)},
             after={"payment_method": str(new)} if new else {},
-            choices={
-                "payment_method": [
-                    one for one in methods_of(request.customer) if one.value != old.pk
-                ]
-            },
+            choices={"payment_method": others},
         ),
         apply,
     )

@@ -107,10 +107,13 @@ def lines_of(order: Order, item_ids: Sequence[str]) -> list[OrderLine]:
     return chosen
 
 
-def methods_of(customer: Customer) -> list[Choice]:
+def methods_of(
+    customer: Customer, *, only: Callable[[PaymentMethod], bool] = lambda one: True
+) -> list[Choice]:
     return [
         Choice(method.pk, str(method))
         for method in customer.payment_methods.order_by("id")
+        if only(method)
     ]
 
 

@@ -89,7 +89,16 @@ def seed_the_named(*, now: datetime) -> int:
 
 
 def plant_the_named(orders: Orders, lin: Buyer, mei: Buyer) -> None:
-    """The orders that every walk through the product names."""
+    """The orders that every walk through the product names.
+
+    Lin may pay in a second way, so that there is one to change to.
+    """
+    PaymentMethod.objects.create(
+        id=f"{PaymentKind.ALIPAY}_{lin.customer.pk}",
+        customer=lin.customer,
+        kind=PaymentKind.ALIPAY,
+        currency=CURRENCY,
+    )
     for plan in (
         Plan("O-187", lin, BY_NAME["both delivered"], ("P-011-1", "P-036-2"), 12),
         Plan("O-198", lin, BY_NAME["refunded"], ("P-014-2",), 20),
