@@ -234,6 +234,8 @@ def _environment(
         "CASES_FAULT": json.dumps(asdict(fault)) if fault else "",
         "CASES_FOLDER": str(folder),
         "CASES_QUEUE": f"cases-{os.getpid()}",
+        # All the people of all cases come from this machine's one address.
+        "CHAT_NEW_SOCKETS_PER_MINUTE": "1000",
     }
 
 
