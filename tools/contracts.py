@@ -180,6 +180,13 @@ class RefundStatus(StrEnum):
     DECLINED = "declined"
 
 
+# What an address is made of, everywhere: tables, arguments, cards.
+ADDRESS_FIELDS = (
+    *("recipient", "phone", "address1", "address2"),
+    *("city", "state", "zip", "country"),
+)
+
+
 class ActionKind(StrEnum):
     """The changes that can be asked for; the value is the tool's name."""
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tools.contracts import ADDRESS_FIELDS
 from tools.models import ActionRequest
 
 _MANY = frozenset({"items"})
-_ADDRESS = (
-    "recipient",
-    "phone",
-    "address1",
-    "address2",
-    "city",
-    "state",
-    "zip",
-    "country",
-)
 
 
 def open_fields(request: ActionRequest) -> Sequence[str]:
@@ -25,9 +16,12 @@ def open_fields(request: ActionRequest) -> Sequence[str]:
     missing = list(dict.fromkeys(request.preview.get("missing", ())))
     if request.state != "proposed" or not missing:
         return ()
-    if set(missing) & set(_ADDRESS):
+    if set(missing) & set(ADDRESS_FIELDS):
         # Who fills in the street may also want to name another flat, or nobody.
-        return [*_ADDRESS, *(name for name in missing if name not in _ADDRESS)]
+        return [
+            *ADDRESS_FIELDS,
+            *(name for name in missing if name not in ADDRESS_FIELDS),
+        ]
     return missing
 
 

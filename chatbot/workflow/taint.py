@@ -7,22 +7,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from tools.contracts import ActionKind, Json
+from tools.contracts import ADDRESS_FIELDS, ActionKind, Json
 
 # Words that a model may put into a change only where the customer has written them.
-_FREE_TEXT = frozenset(
-    {
-        "recipient",
-        "phone",
-        "address1",
-        "address2",
-        "city",
-        "state",
-        "zip",
-        "country",
-        "reason",
-    }
-)
+_FREE_TEXT = frozenset({*ADDRESS_FIELDS, "reason"})
 # Not the digits of an order's or parcel's number.
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9#.-])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![0-9-])"

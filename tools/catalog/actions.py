@@ -14,7 +14,15 @@ from tools.authorization import Action, roles_that
 from tools.backends import changing_backend
 from tools.catalog.results import Money, Name, Number, Result, money
 from tools.catalog.tool import Raw, Tool
-from tools.contracts import ActionKind, Actor, Approver, Effect, Json, ToolSpec
+from tools.contracts import (
+    ADDRESS_FIELDS,
+    ActionKind,
+    Actor,
+    Approver,
+    Effect,
+    Json,
+    ToolSpec,
+)
 from tools.errors import NotFound
 
 
@@ -52,11 +60,7 @@ async def _preview(
 _ORDER: Json = {"type": "string", "minLength": 1, "maxLength": 64}
 _WORDS: Json = {"type": "string", "maxLength": 200}
 _ITEMS: Json = {"type": "array"}
-_ADDRESS_FIELDS = (
-    *("recipient", "phone", "address1", "address2"),
-    *("city", "state", "zip", "country"),
-)
-_ADDRESS: dict[str, Json] = dict.fromkeys(_ADDRESS_FIELDS, _WORDS)
+_ADDRESS: dict[str, Json] = dict.fromkeys(ADDRESS_FIELDS, _WORDS)
 
 
 def _tool(

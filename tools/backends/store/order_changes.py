@@ -18,18 +18,8 @@ from tools.backends.store.plans import (
     must_be_open,
     titles_of,
 )
-from tools.contracts import OrderStatus
+from tools.contracts import ADDRESS_FIELDS, OrderStatus
 
-ADDRESS_FIELDS = (
-    "recipient",
-    "phone",
-    "address1",
-    "address2",
-    "city",
-    "state",
-    "zip",
-    "country",
-)
 _NEEDED = ("address1", "city", "zip", "country")
 CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 

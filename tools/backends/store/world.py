@@ -25,16 +25,12 @@ from tools.backends.store.models import (
     TrackingEvent,
 )
 from tools.backends.store.seeding.shop import seed_carriers
-from tools.contracts import OrderStatus
+from tools.contracts import ADDRESS_FIELDS, OrderStatus
 
 # Parsed JSON of a description: an edge.
 Raw = Mapping[str, Any]
 
 _TEXTS = ("note", "internal_remark", "cancel_reason", "shop_status")
-_ADDRESS = (
-    *("recipient", "phone", "address1", "address2"),
-    *("city", "state", "zip", "country"),
-)
 _LEFT = frozenset(OrderStatus) - {
     *(OrderStatus.UNPAID, OrderStatus.PAID, OrderStatus.PACKED, OrderStatus.CANCELLED),
 }
@@ -56,7 +52,7 @@ def plant(world: Raw, *, now: datetime) -> int:
 
 
 def _plant_customer(key: str, raw: Raw) -> None:
-    address = {name: raw["address"].get(name, "") for name in _ADDRESS}
+    address = {name: raw["address"].get(name, "") for name in ADDRESS_FIELDS}
     customer = Customer.objects.create(
         id=key,
         name=raw["name"],
@@ -75,7 +71,9 @@ def _plant_order(number: str, raw: Raw, now: datetime) -> None:
     status = OrderStatus(raw["status"])
     placed_at = now - timedelta(hours=raw.get("placed_hours_ago", 30))
     home = Address.objects.get(customer=raw["customer"])
-    address = {name: getattr(home, name) for name in _ADDRESS} | raw.get("address", {})
+    address = {name: getattr(home, name) for name in ADDRESS_FIELDS} | raw.get(
+        "address", {}
+    )
     order = Order.objects.create(
         number=number,
         customer_id=raw["customer"],
@@ -153,7 +151,7 @@ def photograph() -> dict[str, Any]:
 
 
 def _shown(order: Order) -> dict[str, Any]:
-    names = ("status", "total", "currency", *_TEXTS, *_ADDRESS)
+    names = ("status", "total", "currency", *_TEXTS, *ADDRESS_FIELDS)
     refunded = order.payments.filter(direction=PaymentDirection.REFUND)
     return {
         "pk": order.pk,
