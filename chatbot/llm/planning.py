@@ -8,7 +8,8 @@ may not. What the plan did not foresee, and the answer, are the deciding model's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -99,26 +100,19 @@ class PlanningModel:
     async def _plan(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
         """Have a plan made, twice at most; a reply of its own where the planner would
         rather go step by step, and an empty one otherwise."""
-        question = known.question_of(state)
-        scratch = RunState(state.background, question=question)
-        numbers = frozenset(map(canonical_number, question.order_numbers))
-        bounds = Bounds({tool.name: tool for tool in tools}, numbers)
+        scratch = RunState(state.background, question=known.question_of(state))
         usage = Usage()
-        for number in range(1, MAX_PLANS + 1):
-            try:
-                reply = await self.planner.propose(scratch, [PLAN_TOOL, *tools])
-            except ModelError as error:
-                return Reply((), together(usage, error.usage))
-            usage = together(usage, reply.usage)
-            proposal = reply.proposals[0] if reply.proposals else None
-            if not isinstance(proposal, ToolCall) or proposal.name != PLAN_TOOL.name:
-                return Reply(reply.proposals, usage)
-            verdict = check_plan(proposal.arguments.get("steps"), bounds)
-            if verdict.plan is not None:
-                self._left = list(_walked(verdict.plan))
-            if verdict.word is not Word.REVISE:
-                break
-            known.apply(scratch, refusal(proposal, number, verdict))
+        made = plans(self.planner, scratch, tools, most=MAX_PLANS)
+        try:
+            async with aclosing(made):
+                async for planned in made:
+                    usage = together(usage, planned.reply.usage)
+                    if not planned.is_plan:
+                        return Reply(planned.reply.proposals, usage)
+                    if planned.verdict.plan is not None:
+                        self._left = list(_walked(planned.verdict.plan))
+        except ModelError as error:
+            usage = together(usage, error.usage)
         return Reply((), usage)
 
     def _due(self, state: RunState) -> list[ToolCall]:
@@ -162,7 +156,48 @@ class PlanningModel:
         return list(dict.fromkeys(numbers))
 
 
-def refusal(proposal: object, number: int, verdict: Verdict) -> Refused:
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A planner's reply to its ``number``-th asking, and what code says of it."""
+
+    number: int
+    reply: Reply
+    is_plan: bool
+    steps: Json
+    verdict: Verdict
+
+
+async def plans(
+    planner: Model, state: RunState, tools: Sequence[ToolSpec], *, most: int
+) -> AsyncGenerator[Planned, None]:
+    """Plans as ``planner`` makes them, until code accepts or rejects one for good.
+
+    What has to be made again is told to the planner through ``state``.
+    """
+    named = known.question_of(state).order_numbers
+    bounds = Bounds(
+        {tool.name: tool for tool in tools}, frozenset(map(canonical_number, named))
+    )
+    for number in range(1, most + 1):
+        reply = await planner.propose(state, [PLAN_TOOL, *tools])
+        proposal = reply.proposals[0] if reply.proposals else None
+        is_plan = isinstance(proposal, ToolCall) and proposal.name == PLAN_TOOL.name
+        steps = steps_of(proposal)
+        verdict = check_plan(steps, bounds)
+        yield Planned(number, reply, is_plan, steps, verdict)
+        if verdict.word is not Word.REVISE:
+            return
+        known.apply(state, _refusal(proposal, number, verdict))
+
+
+def steps_of(proposal: object) -> Json:
+    """The plan as its planner wrote it; None where it is none."""
+    if isinstance(proposal, ToolCall) and proposal.name == PLAN_TOOL.name:
+        return proposal.arguments.get("steps")
+    return None
+
+
+def _refusal(proposal: object, number: int, verdict: Verdict) -> Refused:
     """What a planner is told of a plan that has to be made again."""
     call = proposal if isinstance(proposal, ToolCall) else None
     return Refused(

@@ -17,6 +17,7 @@ from chatbot.react.types import (
     LoopEvent,
     Observed,
     Refused,
+    Reply,
     RunState,
     SentBack,
     Stopped,
@@ -27,6 +28,17 @@ from chatbot.understanding.needs import Question, read_question
 from tests.llm.helpers import TOOLS
 from tests.llm.shop import NOW, Shop
 from tools.contracts import ToolSpec, canonical_number
+
+
+class Decider(OfflineModel):
+    """Decides by rules, and counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
+        self.asked += 1
+        return await super().propose(state, tools)
 
 
 @dataclass(slots=True)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from pytest_django import Settings
 
 from chatbot.assistant import wiring
-from chatbot.llm.offline_model import OfflineModel
 from chatbot.llm.planning import PLAN_TOOL, PlanningModel, has_parts
 from chatbot.llm.scripted_model import Entry, ScriptedModel, call, get_order
 from chatbot.react.plan_check import Bounds, Word, check_plan
-from chatbot.react.types import Acted, ModelError, Reply, RunState, StopReason, Usage
+from chatbot.react.types import Acted, ModelError, StopReason, Usage
 from chatbot.understanding.needs import read_question
 from tests.llm.helpers import TOOLS
-from tests.llm.play import Conversation, Played
+from tests.llm.play import Conversation, Decider, Played
 from tests.llm.shop import Shop
-from tools.contracts import Json, ObservationStatus, ToolSpec
+from tools.contracts import Json, ObservationStatus
 
 BOTH = "Where are my orders O-204 and O-210 now?"
 CALLS = [
@@ -28,17 +26,6 @@ CALLS = [
     "track_shipment N-91",
     "track_shipment N-92",
 ]
-
-
-class Decider(OfflineModel):
-    """Words answers by rules, and counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
-        self.asked += 1
-        return await super().propose(state, tools)
 
 
 def look(name: str, tool: str, **arguments: Json) -> dict[str, Json]:

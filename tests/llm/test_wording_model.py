@@ -11,7 +11,6 @@ from pytest_django import Settings
 from chatbot.assistant import wiring
 from chatbot.assistant.proofs import PROOFS
 from chatbot.evals.model_server import ModelServer, call, say
-from chatbot.llm.offline_model import OfflineModel
 from chatbot.llm.openai_model import OpenAIModel
 from chatbot.llm.planning import PlanningModel
 from chatbot.llm.scripted_model import Entry, ScriptedModel, answer, get_order
@@ -27,22 +26,11 @@ from chatbot.react.types import (
     Usage,
 )
 from tests.llm.helpers import model
-from tests.llm.play import Conversation, Played
+from tests.llm.play import Conversation, Decider, Played
 from tools.contracts import Json, ToolSpec
 
 ASKED = "Has O-204 shipped, and where is it now?"
 EARLIER = (Turn("customer", "A thing said earlier."),)
-
-
-class Decider(OfflineModel):
-    """Decides by rules, and notes when it was asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def propose(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
-        self.asked += 1
-        return await super().propose(state, tools)
 
 
 class Worder(ScriptedModel):

@@ -14,11 +14,11 @@ from chatbot.evals.control_modes.execute import DurableExecutor, NaiveExecutor, 
 from chatbot.evals.control_modes.journal import Journal
 from chatbot.evals.control_modes.models import DONE, Counted
 from chatbot.evals.control_modes.trace import Trace
-from chatbot.llm.planning import PLAN_TOOL, refusal
+from chatbot.llm.planning import PLAN_TOOL, plans, steps_of
 from chatbot.react import state as known
 from chatbot.react.loop import run_react
 from chatbot.react.plan import read_plan
-from chatbot.react.plan_check import Bounds, Verdict, Word, check_plan
+from chatbot.react.plan_check import Verdict, Word
 from chatbot.react.signals import Signals
 from chatbot.react.types import (
     Acted,
@@ -33,7 +33,6 @@ from chatbot.react.types import (
 )
 from chatbot.understanding.needs import read_question
 from chatbot.workflow.services import NotPossible
-from tools.contracts import ToolCall, canonical_number
 
 APPROVER = "wang"
 MAX_PLANS = 3
@@ -143,24 +142,13 @@ async def plan_and_execute(doors: Doors, model: Counted, folder: Path) -> Trace:
 
 
 async def _planned(doors: Doors, model: Counted, trace: Trace) -> Verdict:
-    state = _state(doors)
-    question = known.question_of(state)
-    bounds = Bounds(
-        doors.tools, frozenset(map(canonical_number, question.order_numbers))
-    )
     verdict = Verdict(Word.REVISE, ("no plan",))
-    for number in range(1, MAX_PLANS + 1):
-        reply = await model.propose(state, [PLAN_TOOL, *doors.parts.tools])
-        proposal = reply.proposals[0]
-        raw = None
-        if isinstance(proposal, ToolCall) and proposal.name == PLAN_TOOL.name:
-            raw = proposal.arguments.get("steps")
-        verdict = check_plan(raw, bounds)
+    made = plans(model, _state(doors), doors.parts.tools, most=MAX_PLANS)
+    async for planned in made:
+        verdict = planned.verdict
         told = "; ".join((verdict.word.value, *verdict.reasons))
-        trace.add("model", f"plan {number}: {_in_short(raw)}", told, tuple(doors.tools))
-        if verdict.word is not Word.REVISE:
-            return verdict
-        known.apply(state, refusal(proposal, number, verdict))
+        said = f"plan {planned.number}: {_in_short(planned.steps)}"
+        trace.add("model", said, told, tuple(doors.tools))
     return verdict
 
 
@@ -177,8 +165,7 @@ async def naive(doors: Doors, model: Counted) -> Trace:
     """The same planner without a check, and an executor that waits for nobody."""
     trace = Trace("naive executor")
     reply = await model.propose(_state(doors), [PLAN_TOOL, *doors.parts.tools])
-    proposal = reply.proposals[0]
-    raw = proposal.arguments.get("steps") if isinstance(proposal, ToolCall) else None
+    raw = steps_of(reply.proposals[0])
     trace.add("model", f"plan: {_in_short(raw)}", "not checked", tuple(doors.tools))
     plan, problems = read_plan(raw)
     if plan is None:
