@@ -53,6 +53,19 @@ class Topic(StrEnum):
     CAPABILITIES = "capabilities"
 
 
+# What goes wrong with a parcel.
+PARCEL_TROUBLE = frozenset(
+    {
+        Topic.LATE,
+        Topic.NOT_RECEIVED,
+        Topic.DELIVERED_NOT_RECEIVED,
+        Topic.DAMAGED,
+        Topic.MISSING_ITEM,
+        Topic.WRONG_ITEM,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What is asked of one order, where a message asks different things of several."""

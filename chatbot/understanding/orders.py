@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from chatbot.understanding.kinds import Need, Question, Topic
+from chatbot.understanding.kinds import PARCEL_TROUBLE, Need, Question, Topic
 from chatbot.understanding.text import plain_text
 
 _STANDING = frozenset(
@@ -16,18 +16,7 @@ _STANDING = frozenset(
 )
 _CHANGES = frozenset({Need.CANCEL, Need.CHANGE_ADDRESS, Need.REFUND_STATUS})
 _CHANGE_TOPICS = frozenset({Topic.REFUND_REQUEST, Topic.EXCHANGE, Topic.REFUND_LATE})
-_ORDER_TOPICS = frozenset(
-    {
-        Topic.LATE,
-        Topic.NOT_RECEIVED,
-        Topic.DELIVERED_NOT_RECEIVED,
-        Topic.DAMAGED,
-        Topic.MISSING_ITEM,
-        Topic.WRONG_ITEM,
-        Topic.MY_ORDERS,
-        Topic.PAID_NO_ORDER,
-    }
-)
+_ORDER_TOPICS = PARCEL_TROUBLE | {Topic.MY_ORDERS, Topic.PAID_NO_ORDER}
 # "How do I cancel an order?" asks everybody's rule, "how do I cancel mine?" does not.
 _GENERAL = re.compile(
     r"怎么(?!还|没|不|这么|样了)|如何|多久|多长时间|几天|一般|通常|是否支持|能不能|可以.{0,8}吗"

@@ -18,6 +18,7 @@ from chatbot.react.types import (
     RunState,
     Turn,
 )
+from chatbot.understanding.kinds import PARCEL_TROUBLE
 from chatbot.understanding.needs import Need, Question, Topic
 from tools.contracts import Json, ObservationStatus, ToolCall, ToolSpec
 
@@ -36,16 +37,6 @@ _WANT_PERSON = {
 }
 _TRACKED = frozenset({Need.LOCATION, Need.ETA, Need.SHIPPED, Need.ORDER_STATUS})
 _LOOKED_UP = _TRACKED | {Need.TRACKING_ID, Need.REFUND_STATUS}
-_TRACKED_TOPICS = frozenset(
-    {
-        Topic.LATE,
-        Topic.NOT_RECEIVED,
-        Topic.DELIVERED_NOT_RECEIVED,
-        Topic.DAMAGED,
-        Topic.MISSING_ITEM,
-        Topic.WRONG_ITEM,
-    }
-)
 _TAKES_PERSON = re.compile(
     r"(?:\s*(?:好的?|好吧|可以|行|是的?|嗯+|要|需要|麻烦(?:你|您)?了?|转吧|请转|(?:转|要|找)?人工"
     r"|y|yes|yep|yeah|ok|okay|sure|please|yes please|please do"
@@ -88,7 +79,7 @@ def _wants_person(state: RunState, question: Question) -> str:
 def _facts_first(state: RunState, question: Question) -> bool:
     """Whether what they ask of an order can be looked up before a person comes."""
     named = question.order_numbers or question.tracking_numbers
-    asks = _LOOKED_UP & set(question.needs) or _TRACKED_TOPICS & question.topics
+    asks = _LOOKED_UP & set(question.needs) or PARCEL_TROUBLE & question.topics
     if named and (asks or Topic.ANGRY in question.topics):
         return True
     angry = Topic.ANGRY in question.topics and Need.HUMAN not in question.needs
@@ -135,7 +126,7 @@ def _small_talk(state: RunState, question: Question) -> Proposal | None:
         return FinalAnswer(say.out_of_scope)
     if question.bare_numbers:
         return None
-    if question.topics & (_TRACKED_TOPICS | _HELP_TOPICS | _ORDER_TOPICS):
+    if question.topics & (PARCEL_TROUBLE | _HELP_TOPICS | _ORDER_TOPICS):
         return None
     if care.asks_something(question):
         return None
@@ -242,7 +233,7 @@ def _tracks(needs: Sequence[Need], question: Question) -> bool:
     return bool(
         _TRACKED & set(needs)
         or (
-            _TRACKED_TOPICS & question.topics
+            PARCEL_TROUBLE & question.topics
             and Topic.REFUND_LATE not in question.topics
         )
         or tuple(needs) == (Need.NONE,)

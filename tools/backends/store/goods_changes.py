@@ -99,6 +99,17 @@ def _difference(swaps: Sequence[_Swap]) -> int:
     return sum(swap.wanted.price - swap.line.price for swap in swaps)
 
 
+def _paid_swaps(
+    request: Request, order: Order
+) -> tuple[list[_Swap], PaymentMethod | None, int]:
+    """The swaps, with what they cost more, and how that is paid where it was said."""
+    swaps = _swaps(request, order)
+    method, difference = request.method(), _difference(swaps)
+    if method is not None and difference > 0:
+        must_cover(method, difference)
+    return swaps, method, difference
+
+
 def _swap_preview(
     request: Request, order: Order, swaps: Sequence[_Swap], method: PaymentMethod | None
 ) -> Preview:
@@ -138,10 +149,7 @@ def change_items(request: Request) -> Plan:
     must_be_open(order)
     if order.shop_status == ITEMS_CHANGED:
         raise Refusal("items_already_changed")
-    swaps = _swaps(request, order)
-    method, difference = request.method(), _difference(swaps)
-    if method is not None and difference > 0:
-        must_cover(method, difference)
+    swaps, method, difference = _paid_swaps(request, order)
 
     def apply(now: datetime) -> Arguments:
         if method is None or not swaps:
@@ -239,10 +247,7 @@ def _takes_refund_of(order: Order) -> Callable[[PaymentMethod], bool]:
 def exchange_items(request: Request) -> Plan:
     order = request.of_order()
     _must_be_returnable(order, request.now)
-    swaps = _swaps(request, order)
-    method, difference = request.method(), _difference(swaps)
-    if method is not None and difference > 0:
-        must_cover(method, difference)
+    swaps, method, difference = _paid_swaps(request, order)
 
     def apply(now: datetime) -> Arguments:
         if method is None or not swaps:

@@ -82,9 +82,13 @@ def word(kind: type[W], value: str) -> W:
 def owned(owner: Owner, prefix: str) -> Q:
     """What is this owner's. It goes into the query itself: a row that is somebody
     else's is never read, so that it cannot be told from a row that is not there."""
-    if owner.customer_id is not None:
-        return Q(**{f"{prefix}customer": owner.customer_id})
-    return Q(**{f"{prefix}number_key__in": sorted(owner.orders)})
+    return _whose(prefix, owner.customer_id, sorted(owner.orders))
+
+
+def _whose(prefix: str, customer: object, orders: object) -> Q:
+    if customer is not None:
+        return Q(**{f"{prefix}customer_id": customer})
+    return Q(**{f"{prefix}number_key__in": orders})
 
 
 def order_row(owner: Owner, key: str) -> OrderRow | None:
@@ -114,9 +118,8 @@ def _of(
 
 def _by_owner(proved: int, prefix: str) -> Q:
     """``owned()``, with places for the customer or for so many proved orders."""
-    if not proved:
-        return Q(**{f"{prefix}customer_id": Place("customer")})
-    return Q(**{f"{prefix}number_key__in": numbered(proved)})
+    customer = None if proved else Place("customer")
+    return _whose(prefix, customer, numbered(proved))
 
 
 @cache
