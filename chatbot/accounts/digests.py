@@ -12,6 +12,11 @@ def digest(purpose: str, value: str) -> str:
     return salted_hmac(purpose, value.casefold(), algorithm="sha256").hexdigest()
 
 
+def address_digest(purpose: str, address: str) -> str:
+    """The same for all addresses of one caller."""
+    return digest(purpose, network(address))
+
+
 def network(address: str) -> str:
     """An IPv6 caller owns a whole /64; of IPv4 it is the address itself."""
     try:

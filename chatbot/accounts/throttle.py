@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from chatbot.accounts.digests import digest, network
+from chatbot.accounts.digests import address_digest, digest
 from chatbot.accounts.models import LogInAttempt
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Attempt:
         name = unicodedata.normalize("NFKC", username)
         self._account = digest("log-in account", name)
         self._now = now
-        self._keys = [self._account, digest("log-in address", network(address))]
+        self._keys = [self._account, address_digest("log-in address", address)]
         self._rows: list[int] = []
 
     def begin(self) -> bool:

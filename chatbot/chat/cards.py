@@ -207,3 +207,10 @@ def language_for(conversation: Conversation, run_id: UUID | None) -> Language:
     if run is None:
         return language_of(conversation.account)
     return "zh" if run.language == "zh" else "en"
+
+
+def language_of_talk(conversation: Conversation) -> Language:
+    """That of the last question that a run has begun with, else the customer's."""
+    # A run knows its question's language once it has begun.
+    begun = conversation.runs.exclude(started_at=None).order_by("-started_at")
+    return language_for(conversation, begun.values_list("pk", flat=True).first())

@@ -63,11 +63,12 @@ class Guards:
 
     async def _begin_for_guest(self) -> None:
         """What holds for a visitor and their address, not for an account."""
-        now = timezone.now()
-        if await in_database(guests.has_spent_too_much, self._account_id, now=now):
+        standing = await in_database(
+            guests.standing_of, self._account_id, now=timezone.now()
+        )
+        if standing.has_spent_too_much:
             self._signals.stop_with(StopReason.BUDGET_LIMIT)
-        until = await in_database(guests.locked_until, self._account_id, now=now)
-        self._locked_until = until
+        self._locked_until = standing.locked_until
 
     async def observe(
         self, observe: Observer, state: RunState, call: ToolCall, observation_id: str

@@ -7,7 +7,7 @@ them and their conversations behind. See docs/decisions on guests.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -18,16 +18,16 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
 
 from chatbot.accounts import tries
-from chatbot.accounts.digests import digest, network
+from chatbot.accounts.digests import address_digest
 from chatbot.accounts.models import Guest, OrderProof
 from chatbot.assistant.wiring import can_prove_orders
+from chatbot.chat.lookups import record_lock
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker
 from chatbot.chat.privacy import delete_conversations
 from chatbot.react import guests as rules
 from chatbot.react.types import Background
 from chatbot.react.types import Guest as Visitor
 from chatbot.understanding.needs import Question
-from chatbot.workflow.audit import record_audit
 from tools.contracts import Role, canonical_number
 
 # Where a session says which visitor it is. Django's own key says who has logged in.
@@ -84,7 +84,7 @@ def account_of(session: SessionBase) -> Account | None:
 
 
 def address_key(address: str) -> str:
-    return digest("visitor address", network(address))
+    return address_digest("visitor address", address)
 
 
 def note_address(user_id: int, address: str) -> None:
@@ -128,14 +128,28 @@ def as_guest(background: Background, account_id: int, *, now: datetime) -> Backg
 # ---- limits that hold for an address
 
 
-def has_spent_too_much(account_id: int, *, now: datetime) -> bool:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a visitor's run begins with: is anything left to spend, and until when is
+    nothing looked up that they have not proved."""
+
+    has_spent_too_much: bool
+    locked_until: datetime | None
+
+
+def standing_of(account_id: int, *, now: datetime) -> Standing:
+    guest = guest_of(account_id)
+    locked_until = tries.locked_until(tries.keys_of(guest), now=now)
+    return Standing(_has_spent_too_much(guest, now), locked_until)
+
+
+def _has_spent_too_much(guest: Guest, now: datetime) -> bool:
     """Whether this visitor's tokens of today (UTC), or those of all visitors from their
     address, are used up. Runs that go on count when they end."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     runs = Run.objects.filter(created_at__gte=midnight)
-    address = guest_of(account_id).address
-    own = runs.filter(conversation__account_id=account_id)
-    near = runs.filter(conversation__account__user__guest__address=address)
+    own = runs.filter(conversation__account__user=guest.pk)
+    near = runs.filter(conversation__account__user__guest__address=guest.address)
     return any(
         limit and _tokens(part) >= limit
         for part, limit in (
@@ -195,21 +209,6 @@ def note_numbers(
     keys = tries.keys_of(guest_of(account_id))
     if tries.note_failures(keys, subjects, now):
         record_lock(account_id, conversation_id, now)
-
-
-def locked_until(account_id: int, *, now: datetime) -> datetime | None:
-    """Until when nothing that this visitor has not proved is looked up."""
-    return tries.locked_until(tries.keys_of(guest_of(account_id)), now=now)
-
-
-def record_lock(account_id: int, conversation_id: UUID, now: datetime) -> None:
-    record_audit(
-        "lookup_lock",
-        chain=str(conversation_id),
-        actor="system",
-        ids={"account": account_id},
-        now=now,
-    )
 
 
 # ---- the end

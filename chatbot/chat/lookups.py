@@ -89,6 +89,12 @@ def note_failure(
         return None
     until = now + timedelta(seconds=settings.CHAT_LOOKUP_LOCK_SECONDS)
     Account.objects.filter(pk=account_id).update(lookups_locked_until=until)
+    record_lock(account_id, conversation_id, now)
+    return until
+
+
+def record_lock(account_id: int, conversation_id: UUID, now: datetime) -> None:
+    """Note in the audit that somebody's lookups were locked, under the row lock."""
     record_audit(
         "lookup_lock",
         chain=str(conversation_id),
@@ -96,4 +102,3 @@ def note_failure(
         ids={"account": account_id},
         now=now,
     )
-    return until

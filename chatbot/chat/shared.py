@@ -17,7 +17,7 @@ from django.conf import settings
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from chatbot.accounts.digests import digest, network
+from chatbot.accounts.digests import address_digest
 from chatbot.chat.loops import one_per_loop
 
 logger = logging.getLogger(__name__)
@@ -147,4 +147,4 @@ shared = one_per_loop(Shared)
 
 def address_key(address: str) -> str:
     """An address as it is counted: nobody reads from it whose it is."""
-    return digest("new sockets", network(address))
+    return address_digest("new sockets", address)

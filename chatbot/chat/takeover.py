@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F
 
 from chatbot.chat import launch
-from chatbot.chat.cards import language_for
+from chatbot.chat.cards import language_of_talk
 from chatbot.chat.ending import end_columns
 from chatbot.chat.leases import Claim
 from chatbot.chat.log import append
@@ -160,10 +160,7 @@ def _locked(conversation_id: UUID) -> Conversation:
 
 
 def _notice(code: str, person: User, conversation: Conversation) -> Message:
-    # A run knows its question's language once it has begun.
-    begun = conversation.runs.exclude(started_at=None).order_by("-started_at")
-    last = begun.values_list("pk", flat=True).first()
-    language = language_for(conversation, last)
+    language = language_of_talk(conversation)
     name = name_of(person)
     text = _NOTICES[code][language].format(name=name or _SOMEBODY[language])
     return Message(

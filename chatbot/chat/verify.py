@@ -26,9 +26,10 @@ from chatbot.accounts.digests import digest
 from chatbot.accounts.models import OrderProof
 from chatbot.assistant.wiring import email_of_order
 from chatbot.chat import frames, guests, launch
-from chatbot.chat.cards import language_for
+from chatbot.chat.cards import language_of_talk
 from chatbot.chat.limits import take_from_allowance
 from chatbot.chat.log import append
+from chatbot.chat.lookups import record_lock
 from chatbot.chat.models import Conversation, Message, Run, RunPhase, Speaker
 from chatbot.chat.problems import Forbidden, Problem
 from chatbot.chat.rebuild import language_of, new_run
@@ -106,7 +107,7 @@ def ask_for_code(
     keys = tries.keys_of(guest)
     is_open, locked = tries.may_begin(keys, now)
     if locked:
-        guests.record_lock(account_id, conversation_id, now)
+        record_lock(account_id, conversation_id, now)
     is_open = is_open and guests.can_verify()
     earlier = OrderProof.objects.filter(user_id=guest.pk, verified_until=None)
     earlier.update(code="", contact="")
@@ -123,7 +124,7 @@ def ask_for_code(
     ids = {"proof": proof.pk}
     record_event("order.claimed", key=f"order.claimed:{proof.pk}", now=now, ids=ids)
     minutes = _minutes(settings.GUEST_CODE_SECONDS)
-    text = _ASKED[_language(conversation)].format(minutes=minutes)
+    text = _ASKED[language_of_talk(conversation)].format(minutes=minutes)
     form = {"form": "code", "until": proof.expires_at.isoformat()}
     _tell(conversation, text, form, now)
 
@@ -206,7 +207,7 @@ def _enter(conversation_id: UUID, account_id: int, code: str, now: datetime) -> 
             proofs.filter(pk=proof.pk).update(tries=proof.tries + 1)
         subject = tries.proof_subject(proof.pk, proof.tries + 1)
         if tries.note_failures(keys, [subject], now):
-            guests.record_lock(account_id, conversation_id, now)
+            record_lock(account_id, conversation_id, now)
         return False
     until = now + timedelta(seconds=settings.GUEST_VERIFIED_SECONDS)
     OrderProof.objects.filter(pk=proof.pk).update(code="", verified_until=until)
@@ -220,7 +221,9 @@ def _enter(conversation_id: UUID, account_id: int, code: str, now: datetime) -> 
         now=now,
     )
     minutes = _minutes(settings.GUEST_VERIFIED_SECONDS)
-    text = _PROVED[_language(conversation)].format(order=proof.order, minutes=minutes)
+    text = _PROVED[language_of_talk(conversation)].format(
+        order=proof.order, minutes=minutes
+    )
     form = {"form": "proved", "order": proof.order, "until": until.isoformat()}
     _tell(conversation, text, form, now)
     _answer_now(conversation, now)
@@ -261,11 +264,6 @@ def _tell(
 ) -> None:
     notice = Message(speaker=Speaker.NOTICE, text=text, extras={"guest": form})
     append(conversation, [notice], now)
-
-
-def _language(conversation: Conversation) -> Language:
-    begun = conversation.runs.exclude(started_at=None).order_by("-started_at")
-    return language_for(conversation, begun.values_list("pk", flat=True).first())
 
 
 def _code_digest(proof: OrderProof, code: str) -> str:
