@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from chatbot.assistant.proofs import PROOFS
 from chatbot.react.coverage import answer_covers_question, question_slots
-from chatbot.react.types import Background, SlotState
+from chatbot.react.types import Background, Coverage, SlotState
 from chatbot.react.wording import (
     Page,
     answer_from_slots,
     articles_quoted,
     orders_listed,
 )
-from chatbot.understanding.needs import Language, Need, read_question
+from chatbot.understanding.needs import Language, Need, Question, read_question
 from tests.react.world import NOW, failed, order, seen, shipment
 from tools.contracts import (
     Json,
@@ -148,6 +148,25 @@ def _refunds(draw: st.DrawFn, order_id: str, number: int) -> list[Observation]:
     return [seen("get_refund", {"order_id": order_id}, fields, number=number)]
 
 
+def _worded(
+    question: Question, found: list[Observation], language: Language, zone: str
+) -> tuple[str, Coverage]:
+    """The answer that code words, and what the check says of it."""
+    background = Background(language=language, time_zone=zone)
+    slots = question_slots(
+        question=question, observations=found, proofs=PROOFS, background=background
+    )
+    answer = answer_from_slots(slots, found, language=language, time_zone=zone)
+    coverage = answer_covers_question(
+        answer,
+        question=question,
+        observations=found,
+        proofs=PROOFS,
+        background=background,
+    )
+    return answer, coverage
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     found=st.builds(
@@ -167,18 +186,7 @@ def test_whatever_code_words_passes_the_check_as_far_as_it_was_asked(
     question = replace(
         read_question(text, language=language), needs=tuple(needs), out_of_scope=False
     )
-    background = Background(language=language, time_zone=zone)
-    slots = question_slots(
-        question=question, observations=found, proofs=PROOFS, background=background
-    )
-    answer = answer_from_slots(slots, found, language=language, time_zone=zone)
-    coverage = answer_covers_question(
-        answer,
-        question=question,
-        observations=found,
-        proofs=PROOFS,
-        background=background,
-    )
+    answer, coverage = _worded(question, found, language, zone)
     assert not coverage.unsupported, (answer, coverage.unsupported)
     assert {slot.state for slot in coverage.unanswered} <= {SlotState.OPEN}, (
         answer,
@@ -337,19 +345,6 @@ def test_a_refund_of_another_year_is_proved_as_well(
     question = replace(
         read_question("O-204", language=language), needs=(Need.REFUND_STATUS,)
     )
-    background = Background(language=language, time_zone="Asia/Shanghai")
-    slots = question_slots(
-        question=question, observations=found, proofs=PROOFS, background=background
-    )
-    answer = answer_from_slots(
-        slots, found, language=language, time_zone="Asia/Shanghai"
-    )
-    coverage = answer_covers_question(
-        answer,
-        question=question,
-        observations=found,
-        proofs=PROOFS,
-        background=background,
-    )
+    answer, coverage = _worded(question, found, language, "Asia/Shanghai")
     assert not coverage.unsupported, (answer, coverage.unsupported)
     assert not coverage.unanswered, (answer, coverage.unanswered)
