@@ -102,6 +102,17 @@ async def test_what_goes_wrong_ends_the_plan_and_is_told() -> None:
     assert run.reason is StopReason.TOOL_FAILED
 
 
+async def test_what_is_left_of_a_plan_that_went_wrong_is_not_walked() -> None:
+    """Its steps were made for what did not come: the deciding model goes on."""
+    shop = Shop(track_shipment=ObservationStatus.TIMEOUT)
+    one, other, where, there, tell = GOOD
+    _, planner, decider = await played(
+        plan([one, where, other, there, tell]), shop=shop
+    )
+    assert planner.calls == 1
+    assert decider.asked > 1
+
+
 async def test_a_plan_has_no_more_rights_than_a_step() -> None:
     """An order that the customer never named is not looked up for a plan either."""
     other: list[Json] = [look("else", "get_order", order_id="O-999"), TELL]
