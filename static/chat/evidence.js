@@ -5,7 +5,13 @@ import { fieldList } from "./fields.js";
 
 export function evidenceSheet(wording) {
   const { words } = wording;
-  const body = el("div", { class: "sheet-body" });
+  // Long evidence is scrolled with the keys as well.
+  const body = el("div", {
+    class: "sheet-body",
+    role: "group",
+    tabindex: "0",
+    "aria-labelledby": "sheet-title",
+  });
   const title = el("h2", { id: "sheet-title", tabindex: "-1" }, words.evidence_title);
   const close = el(
     "button",
