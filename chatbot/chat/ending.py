@@ -78,7 +78,7 @@ def evidence_of(
     facts: dict[str, dict[str, JsonObject]] = {}
     for claim in coverage.claims:
         if claim.observation_id in by_id and claim.path:
-            value = value_at(by_id[claim.observation_id].fields, claim.path)
+            value = _value_of(by_id[claim.observation_id], claim.path)
             fact = {"path": claim.path, "value": value, "text": claim.text}
             facts.setdefault(claim.observation_id, {}).setdefault(claim.path, fact)
     for slot in coverage.slots:
@@ -189,6 +189,13 @@ def tally(state: RunState) -> Tally:
         if observation.status is not ObservationStatus.OK
     )
     return Tally(_usage(state), list(tools), list(errors), numbers_of(state))
+
+
+def _value_of(observation: Observation, path: str) -> Json:
+    # When it was looked up is a fact of the look, not one of its fields.
+    if path == "observed_at":
+        return observation.observed_at.isoformat()
+    return value_at(observation.fields, path)
 
 
 def numbers_of(state: RunState) -> Sequence[str]:

@@ -117,13 +117,16 @@ function side(step, wording) {
   return say(words.sent_back, { text: parts.filter(Boolean).join("; ") });
 }
 
+// Date reads a year into whatever looks like a day: only what code wrote is a time.
+const ISO_TIME = /^\d{4}-\d\d-\d\dT/;
+
 function scalar(name, value, wording, locale) {
   const { words } = wording;
   if (value === null || value === undefined || value === "") return words.none;
   if (value === true) return words.yes;
   if (value === false) return words.no;
   if (isMoney(value)) return money(value, locale);
-  if (typeof value === "string" && (name === "at" || name.endsWith("_at"))) {
+  if (ISO_TIME.test(value) && (name === "at" || name.endsWith("_at"))) {
     return wording.exactTime(value);
   }
   if (name === "status") return words.value[value] ?? String(value);

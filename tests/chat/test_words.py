@@ -14,6 +14,7 @@ from django.conf import settings
 from chatbot.chat.words import all_words
 from chatbot.react.types import StopReason
 from chatbot.understanding.kinds import Need
+from tools.catalog import results
 from tools.contracts import (
     ObservationStatus,
     OrderStatus,
@@ -84,3 +85,15 @@ def test_each_value_that_a_page_may_show_has_a_word(
     group: str, names: list[str]
 ) -> None:
     assert set(names) - all_words("zh")["live"][group].keys() == set()
+
+
+def test_every_field_that_a_look_up_returns_has_a_name() -> None:
+    rows = [kind for kind in vars(results).values() if _is_result(kind)]
+    fields = {
+        name for row in rows if row is not results.Money for name in row.model_fields
+    }
+    assert fields - set(all_words("en")["live"]["field"]) == set()
+
+
+def _is_result(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, results.Result)

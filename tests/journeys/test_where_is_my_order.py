@@ -42,6 +42,22 @@ def test_the_two_step_question_is_answered_with_its_proof(
     expect(chips.last).to_be_focused()
 
 
+@pytest.mark.parametrize("locale", QUESTIONS)
+def test_the_evidence_shows_the_time_of_the_look_as_it_was(
+    locale: str, product: Product, visitor: Visitor
+) -> None:
+    visit = visitor(product, "lin", locale=locale)
+    visit.chat.ask(QUESTIONS[locale])
+    visit.chat.run.locator("button.chip").first.click()
+    sheet = visit.page.get_by_role("dialog")
+    looked_up = sheet.locator(".ticket dd").last.inner_text()
+    name = {"zh-CN": "查询时间", "en-GB": "Seen at"}[locale]
+    used = sheet.locator(".facts-used .fact").filter(has_text=name)
+    expect(used.locator("dd")).to_have_text(looked_up)
+    stacked = sheet.locator(".facts .facts .facts dd").first
+    assert stacked.evaluate("cell => cell.clientWidth > 60")
+
+
 def test_a_changed_tracking_number_changes_the_second_look_up(
     product: Product, visitor: Visitor
 ) -> None:
