@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 
 from chatbot.evals.scratch import end_other_connections
+from tests import emptying
 from tests.cast import Person, person
 from tests.servers.postgres import PostgresServer
 from tests.servers.processes import MissingPart
@@ -138,6 +139,8 @@ def _open_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 # ---- the database
+
+emptying.empty_by_rows()
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings as django_settings
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -31,7 +29,6 @@ from chatbot.chat.sockets import sockets
 from chatbot.llm.scripted_model import Entry, ScriptedModel, answer, get_order, track
 from chatbot.react.model import Model
 from chatbot.react.types import Limits
-from chatbot.workflow.models import AuditEntry
 from tests.cast import Person
 from tests.react.play import TOOLS, Shop
 from tools.contracts import Observation, ToolCall
@@ -130,17 +127,6 @@ async def world(
     made.before_tool.opened.set()
     await launcher().drain()
     await shared_counts.shared().close()
-
-
-@pytest.fixture
-def audit(transactional_db: None) -> Iterator[None]:
-    """Lets the test's end empty the audit, which the database itself forbids."""
-    yield
-    rule = import_module("chatbot.workflow.migrations.0002_audit_append_only")
-    with connection.schema_editor() as editor:
-        rule.remove(None, editor)
-        AuditEntry.objects.all().delete()
-        rule.add(None, editor)
 
 
 # ---- rows

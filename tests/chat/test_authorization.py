@@ -40,10 +40,7 @@ from tools.contracts import Actor, Json, ObservationStatus, Role, ToolCall
 from tools.help_seed import seed_help
 from tools.models import ActionPolicy, ActionRequest
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("audit"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 SECRET = "what was said in confidence"
 STAFF = {Party.AGENT: "ada", Party.SUPERVISOR: "sam", Party.OPERATOR: "olga"}

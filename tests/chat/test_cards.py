@@ -25,7 +25,7 @@ from tools.models import ActionRequest
 
 
 @pytest.fixture
-async def shop(world: World, audit: None) -> AsyncIterator[Shop]:
+async def shop(world: World) -> AsyncIterator[Shop]:
     """The demo shop, a model that wants to cancel O-205, and the sweep of a process."""
     await in_database(seed_the_named, now=timezone.now())
     world.shop = Shop({"cancel_order:O205": {"eligible": True, "order_id": "O-205"}})

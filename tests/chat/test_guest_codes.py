@@ -22,10 +22,7 @@ from tools.backends.store.models import Order
 from tools.backends.store.seeding.shop import seed_the_named
 from tools.database import in_database
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("audit"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from tests.chat.visits import LIN_MAIL, Visit, code_in, deliver
 from tools.backends.store.seeding.shop import seed_the_named
 from tools.database import in_database
 
-pytestmark = pytest.mark.usefixtures("audit")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class GuestBrowser(Browser):

@@ -29,10 +29,7 @@ from tools.contracts import Role
 from tools.database import in_database
 from tools.help_seed import seed_help
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("audit"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)

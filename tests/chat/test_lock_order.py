@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.skipif(
         connection.vendor != "postgresql", reason="SQLite has one lock for all"
     ),
-    pytest.mark.usefixtures("audit"),
+    pytest.mark.django_db(transaction=True),
 ]
 
 OWNER = "this process"

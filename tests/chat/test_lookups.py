@@ -18,7 +18,7 @@ from tools import gateway
 from tools.contracts import Actor, Role, ToolCall
 from tools.database import in_database
 
-pytestmark = pytest.mark.usefixtures("audit")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def failed(conversation: Conversation, number: int, *, seconds_ago: float) -> None:

@@ -29,7 +29,7 @@ from tools.contracts import ActionKind
 from tools.database import in_database
 from tools.models import ActionRequest, Approval
 
-pytestmark = pytest.mark.usefixtures("audit")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 CANARY = "canary4711"
 

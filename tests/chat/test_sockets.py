@@ -712,7 +712,6 @@ async def test_another_customers_conversation_stays_closed(
     browser: Browser,
     world: World,
     mei: Person,
-    audit: None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def of_mei() -> Conversation:
@@ -739,7 +738,7 @@ async def test_a_conversation_that_is_none_looks_the_same(
 
 
 async def test_staff_have_no_customers_page(
-    world: World, sam: Person, conversation: Conversation, audit: None
+    world: World, sam: Person, conversation: Conversation
 ) -> None:
     page = await (await in_database(Browser, sam)).open(conversation)
     assert await page.hear() == {"type": "closed", "code": 4403}

@@ -14,7 +14,7 @@ from tests.cast import person
 from tests.chat.conftest import TWO_STEPS, World, kinds, say, until, until_stopped
 from tools.database import in_database
 
-pytestmark = pytest.mark.usefixtures("audit")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def turn(*, off: bool) -> None:

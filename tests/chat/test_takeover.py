@@ -37,7 +37,7 @@ from tests.chat.conftest import (
 )
 from tools.database import in_database
 
-pytestmark = pytest.mark.usefixtures("audit")
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def take(conversation: Conversation, by: User) -> None:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from chatbot.chat import services as chat
 from chatbot.chat.models import Conversation, Message, Run
 from chatbot.workflow import outbox, services
-from chatbot.workflow.models import AuditEntry, Delivery
+from chatbot.workflow.models import Delivery
 from tests.cast import Person
 from tools.backends.store.models import StoreEffect
 from tools.backends.store.seeding.shop import seed_the_named
@@ -29,14 +27,8 @@ ARGUMENTS: Mapping[str, Json] = {"order_id": "O-205", "reason": "no longer neede
 
 
 @pytest.fixture(autouse=True)
-def emptied_audit(transactional_db: None) -> Iterator[None]:
-    """Lets the test's end empty the audit, which the database itself forbids."""
-    yield
-    rule = import_module("chatbot.workflow.migrations.0002_audit_append_only")
-    with connection.schema_editor() as editor:
-        rule.remove(None, editor)
-        AuditEntry.objects.all().delete()
-        rule.add(None, editor)
+def _commits(transactional_db: None) -> None:
+    """Every test here: what it proves are transactions."""
 
 
 @pytest.fixture
