@@ -14,7 +14,6 @@ from chatbot.react.types import Limits
 from tests.chat.conftest import (
     TWO_STEPS,
     World,
-    audit,
     conversation,
     say,
     until_stopped,
@@ -22,7 +21,7 @@ from tests.chat.conftest import (
 )
 from tools.database import in_database
 
-__all__ = ["audit", "conversation", "world"]
+__all__ = ["conversation", "world"]
 
 
 @pytest.fixture
