@@ -28,3 +28,8 @@ else:
     DATABASES["default"]["OPTIONS"]["options"] += " -c statement_timeout=60000"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# Every test's client would begin by looking through all static files. Whoever wants one
+# asks a real process.
+SERVESTATIC_USE_FINDERS = SERVESTATIC_AUTOREFRESH = False
+SERVESTATIC_USE_STATIC_ROOT = False
