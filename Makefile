@@ -12,9 +12,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --requir
 UVICORN := --loop uvloop --http httptools --ws websockets-sansio --ws-max-size 65536 \
   --ws-per-message-deflate false --lifespan on --timeout-graceful-shutdown 5 --no-server-header
 
-# These run a second time on PostgreSQL and Redis.
-ROOMS_WITH_TABLES := $(wildcard tests/assistant tests/chat tests/evals tests/tools tests/workflow)
-PYTEST ?= --numprocesses 2 --dist loadfile
+# What uses the stores in these rooms runs a second time, on PostgreSQL and Redis; which
+# tests those are, and which come first, is said in tests/conftest.py.
+ROOMS_WITH_TABLES := $(wildcard tests/chat tests/evals tests/tools tests/workflow)
+PYTEST ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 export PORT
 
@@ -36,7 +37,7 @@ install: $(RUNTIME) $(TESTS) ## Make .venv with all that running, testing and ch
 test: $(TESTS) ## Run the whole suite, bringing the servers and the browser that it needs
 	@$(BIN)/python -m tests.parts
 	$(BIN)/python -m tests.suite $(PYTEST)
-	$(BIN)/python -m tests.servers.stores $(BIN)/python -m tests.suite $(PYTEST) $(ROOMS_WITH_TABLES)
+	$(BIN)/python -m tests.servers.stores $(BIN)/python -m tests.suite $(PYTEST) --stores $(ROOMS_WITH_TABLES)
 
 assurance: $(TESTS) ## Kill, flood and cut off a whole deployment; writes docs/assurance/report.json
 	@$(BIN)/python -m tests.parts

@@ -19,6 +19,58 @@ from tests.servers.processes import MissingPart
 from tests.servers.product import Product
 from tests.servers.redis import RedisServer
 
+# ---- which tests, and in what order
+
+# What a test asks for that uses the servers of DATABASE_URL and REDIS_URL.
+STORES = {"db", "transactional_db", "stores"}
+# What takes longest, in the order in which it is begun: left to the end, one such file
+# would run while nobody else has anything to do.
+LONG = (
+    "tests/assurance",
+    "tests/durability",
+    "tests/workflow/test_killed.py",
+    "tests/chat/test_processes.py",
+    "tests/journeys",
+    "tests/evals/test_cases.py",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--stores",
+        action="store_true",
+        help="only tests that use what DATABASE_URL and REDIS_URL name",
+    )
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    items.sort(key=_turn)
+    if config.option.stores:
+        elsewhere = [item for item in items if not _uses_stores(item)]
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if _uses_stores(item)]
+
+
+def _turn(item: pytest.Item) -> int:
+    for turn, name in enumerate(LONG):
+        if item.nodeid.startswith(name):
+            return turn
+    return len(LONG)
+
+
+def _uses_stores(item: pytest.Item) -> bool:
+    if item.get_closest_marker("django_db"):
+        return True
+    return isinstance(item, pytest.Function) and bool(STORES & {*item.fixturenames})
+
+
+@pytest.fixture(scope="session")
+def stores() -> None:
+    """For what reaches the database or Redis by a process of its own."""
+
+
 # ---- no way out
 
 

@@ -320,7 +320,7 @@ UNKNOWN = {
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def played(stores: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the command prints, run as an operator runs it."""
     folder = tmp_path_factory.mktemp("cases")
     file = folder / "cases.jsonl"

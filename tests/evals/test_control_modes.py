@@ -236,7 +236,7 @@ def test_a_summary_counts_who_decided_and_what_was_tried() -> None:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def shown(stores: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the command prints, run as an operator runs it."""
     folder = tmp_path_factory.mktemp("modes")
     done = subprocess.run(

@@ -26,11 +26,6 @@ CANCEL = "cancel_order"
 ARGUMENTS: Mapping[str, Json] = {"order_id": "O-205", "reason": "no longer needed"}
 
 
-@pytest.fixture(autouse=True)
-def _commits(transactional_db: None) -> None:
-    """Every test here: what it proves are transactions."""
-
-
 @pytest.fixture
 def shop(transactional_db: None) -> None:
     seed_the_named(now=timezone.now())

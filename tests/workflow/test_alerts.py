@@ -18,6 +18,8 @@ from chatbot.workflow.alerts import deliver_alerts
 from chatbot.workflow.models import Alert
 from chatbot.workflow.outbox import raise_alert
 
+pytestmark = pytest.mark.django_db(transaction=True)
+
 
 class Sink:
     """A webhook that answers with ``status``; ``taken`` are the bodies it got."""

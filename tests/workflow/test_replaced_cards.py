@@ -17,7 +17,7 @@ from tools.backends.store.seeding.shop import seed_the_named
 from tools.contracts import ActionKind, Actor, Json, Role
 from tools.models import ActionRequest
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 LIN = Actor(Role.CUSTOMER, "C-LIN", language="en")
 CANCEL: Mapping[str, Json] = {"order_id": "O-205", "reason": "no longer needed"}
