@@ -1,4 +1,4 @@
-"""A whole deployment for each module: real servers, real processes, a slow model."""
+"""A whole deployment for the room: real servers, real processes, a slow model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUICK = {
 SLOW = 0.7
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def model() -> Iterator[ModelServer]:
     with model_server_thread() as server:
         yield server
@@ -44,7 +44,7 @@ def _two_slow_looks(model: ModelServer) -> None:
     model.requests.clear()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stack(model: ModelServer) -> Iterator[Stack]:
     """Stores with tables and shop; each test starts the processes that it needs."""
     settings = {
@@ -63,14 +63,14 @@ def stack(model: ModelServer) -> Iterator[Stack]:
         made.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _seats(stack: Stack) -> list[Seat]:
     return take_seats(stack.product, SEATS)
 
 
 @pytest.fixture
 def seat(_seats: list[Seat]) -> Seat:
-    """A customer whom no other test of the module has met."""
+    """A customer whom no other test has met."""
     return _seats.pop()
 
 
