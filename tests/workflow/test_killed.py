@@ -11,12 +11,14 @@ import pytest
 
 from tests.servers.product import Product
 
-# Each prints what the next one needs; they run in processes of the product's own.
-APPROVE = """
-import asyncio
+# Both run in processes of the product's own. The first prints which request it dies on.
+DOOMED = """
+import asyncio, os, signal
 from django.utils import timezone
-from chatbot.workflow import services
+from chatbot.workflow import outbox, services
 from tools import gateway
+from tools.actions import performing
+from tools.backends.store import changing
 from tools.backends.store.models import Order, StoreEffect
 from tools.contracts import ActionKind, Actor, Role
 taken = StoreEffect.objects.values("order_id")
@@ -34,13 +36,7 @@ services.confirm(
     request, actor=actor, arguments_hash=request.arguments_hash,
     preview=preview, now=timezone.now(),
 )
-print(request.pk)
-"""
-DIE = """
-import asyncio, os, signal
-from chatbot.workflow import outbox, services
-from tools.actions import performing
-from tools.backends.store import changing
+print(request.pk, flush=True)
 
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -54,6 +50,20 @@ def die_after(work):
 %s
 asyncio.run(outbox.sweep(owner="doomed"))
 print("survived")
+"""
+GOES_ON = """
+import asyncio, time
+from django.core.management import call_command
+from chatbot.workflow import outbox
+waiting = outbox.Delivery.objects.filter(
+    state__in=["waiting", "running"], handler__endswith="perform_action"
+)
+for _ in range(80):
+    asyncio.run(outbox.sweep(owner="next"))
+    if not waiting.exists():
+        break
+    time.sleep(0.25)
+call_command("verify_audit")
 """
 POINTS = {
     "before the shop is asked": "changing.execute = die",
@@ -84,24 +94,14 @@ def rows(product: Product, query: str, *values: str) -> list[tuple[object, ...]]
 def test_a_killed_process_leaves_one_effect_that_is_told_once(
     installed: Product, point: str
 ) -> None:
-    request = installed.manage("shell", "-v", "0", "-c", APPROVE).stdout.strip()
     doomed = installed.manage(
-        "shell", "-v", "0", "-c", DIE % POINTS[point], check=False
+        "shell", "-v", "0", "-c", DOOMED % POINTS[point], check=False
     )
     assert doomed.returncode == -9, doomed.stderr
     assert "survived" not in doomed.stdout
-    goes_on = (
-        "import asyncio, time\n"
-        "from chatbot.workflow import outbox, services\n"
-        "for _ in range(40):\n"
-        "    asyncio.run(outbox.sweep(owner='next'))\n"
-        "    if not outbox.Delivery.objects.filter(\n"
-        "        state__in=['waiting', 'running'],\n"
-        "        handler__endswith='perform_action').exists():\n"
-        "        break\n"
-        "    time.sleep(0.5)\n"
-    )
-    installed.manage("shell", "-v", "0", "-c", goes_on)
+    request = doomed.stdout.strip()
+    went_on = installed.manage("shell", "-v", "0", "-c", GOES_ON)
+    assert "as written" in went_on.stdout
     key = request.replace("-", "")
     state = rows(
         installed, "SELECT state, crashes FROM tools_actionrequest WHERE id = ?", key
@@ -124,4 +124,3 @@ def test_a_killed_process_leaves_one_effect_that_is_told_once(
         f"action.finished:{request}:%",
     )
     assert events == [(1,)]
-    assert "as written" in installed.manage("verify_audit").stdout
