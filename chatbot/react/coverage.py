@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from chatbot.react.facts import Fact
 from chatbot.react.grounding.articles import Articles, without_quotations
 from chatbot.react.grounding.check import Check, Checked
+from chatbot.react.grounding.choice import orders_to_choose
 from chatbot.react.grounding.claims import claims_of
 from chatbot.react.grounding.disguise import disguised
 from chatbot.react.grounding.draft import read_draft
@@ -19,7 +20,7 @@ from chatbot.react.grounding.slots import slots_of, subjects_of
 from chatbot.react.grounding.statuses import find_statuses
 from chatbot.react.types import Background, Claim, Coverage, Proof, Slot
 from chatbot.understanding.needs import Need, Question
-from chatbot.understanding.text import narrow
+from chatbot.understanding.text import narrow, narrow_lines
 from tools.contracts import Observation, canonical_number
 
 # Longer than any answer that a customer would read; the rest is not looked at.
@@ -45,7 +46,7 @@ def answer_covers_question(
     """
     evidence = _evidence(observations, question, background)
     written = _written(question, background)
-    plain = without_quotations(narrow(answer[:MAX_ANSWER]), evidence.articles)
+    plain = without_quotations(narrow_lines(answer[:MAX_ANSWER]), evidence.articles)
     text = _without_names(plain, evidence)
     asked = subjects_of((), question=question, evidence=evidence, background=background)
     draft = read_draft(text, evidence, asked, tuple(written))
@@ -55,7 +56,7 @@ def answer_covers_question(
         articles=Articles(evidence.articles),
         asked_text=narrow(question.text[:MAX_ANSWER]).casefold(),
         written=written,
-        raw=narrow(answer[:MAX_ANSWER]),
+        raw=narrow_lines(answer[:MAX_ANSWER]),
         about_refund=_is_about_refund(question, evidence),
     )
     seen = [str(fact.value) for fact in evidence.facts if fact.kind == "name"]
@@ -74,7 +75,12 @@ def answer_covers_question(
         slots=slots,
         claims=_unique(proved),
         unsupported=_unique(refused),
-        unanswered=unsaid(slots, checked, check),
+        unanswered=tuple(
+            slot
+            for slot in unsaid(slots, checked, check)
+            # Which order is meant comes first: a question back leaves the rest open.
+            if not (slot.order and orders_to_choose(text, question, evidence.orders))
+        ),
     )
 
 
@@ -162,7 +168,7 @@ def _without_names(answer: str, evidence: Evidence) -> str:
     A title may hold a place or a number that claims nothing. One that itself claims
     something ("delivered", a phone number) is data gone wrong and stays to be checked.
     """
-    text = narrow(answer)
+    text = narrow_lines(answer)
     folded = text.casefold()
     if len(folded) != len(text):
         return text

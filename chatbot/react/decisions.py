@@ -9,7 +9,9 @@ from typing import assert_never
 
 from chatbot.react import outcomes
 from chatbot.react import state as known
+from chatbot.react.facts import facts_of
 from chatbot.react.feedback import coverage_feedback
+from chatbot.react.grounding.choice import orders_to_choose
 from chatbot.react.refusals import numbers_known, refusal, usage
 from chatbot.react.types import (
     AskCustomer,
@@ -174,6 +176,8 @@ def _numbers_to_choose_from(state: RunState) -> list[str]:
 
 
 def _decide_answer(answer: FinalAnswer, state: RunState, rules: Rules) -> Decision:
+    if choice := _choice(answer.text, state):
+        return _decide_question(AskCustomer(answer.text, choice), state, rules)
     coverage = outcomes.check(answer.text, state, rules)
     if not coverage.passed or outcomes.lacks_evidence(state, rules):
         return _send_back(coverage, state, rules)
@@ -181,6 +185,21 @@ def _decide_answer(answer: FinalAnswer, state: RunState, rules: Rules) -> Decisi
         return Stop(StopReason.HANDED_OVER, answer, coverage)
     reason = outcomes.reason_of_a_good_answer(coverage, state, rules)
     return Stop(reason, answer, coverage)
+
+
+def _choice(text: str, state: RunState) -> tuple[str, ...]:
+    """The orders that an answer asks to choose from: it is a question back."""
+    own = {canonical_number(number): number for number in _orders_listed(state)}
+    chosen = orders_to_choose(text, known.question_of(state), own)
+    return tuple(own[number] for number in chosen)[:MAX_OPTIONS]
+
+
+def _orders_listed(state: RunState) -> Iterator[str]:
+    for observation in known.observations(state):
+        if observation.tool == "list_my_orders":
+            for fact in facts_of(observation):
+                if fact.kind == "order_number":
+                    yield str(fact.value)
 
 
 def _decide_question(ask: AskCustomer, state: RunState, rules: Rules) -> Decision:

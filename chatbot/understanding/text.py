@@ -38,6 +38,19 @@ def narrow(text: str) -> str:
     return "".join(_narrow_character(character) for character in text)
 
 
+def narrow_lines(text: str) -> str:
+    """The same, with the ends of lines kept: in an answer they part what is said."""
+    plain = narrow(text)
+    return (
+        plain
+        if "\n" not in text
+        else "".join(
+            "\n" if written == "\n" else shown
+            for written, shown in zip(text, plain, strict=True)
+        )
+    )
+
+
 def _narrow_character(character: str) -> str:
     if character.isascii():
         return character if character.isprintable() else " "

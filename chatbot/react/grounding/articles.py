@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatbot.react.facts import Fact
+from chatbot.react.grounding.measures import in_one_spelling
 from chatbot.understanding.text import narrow
 
-_WORD = re.compile(r"[a-z0-9]{2,}|[\u4e00-\u9fff]", re.I)
+_WORD = re.compile(r"\|[^|\s]{2,12}\||[a-z0-9]{2,}|[\u4e00-\u9fff]", re.I)
 _COMMON = frozenset(
     [
         "the",
@@ -52,13 +53,13 @@ class Articles:
     and every figure of it must stand in the article."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
-        texts = [narrow(fact.value) for fact in facts if isinstance(fact.value, str)]
+        texts = [_plain(fact.value) for fact in facts if isinstance(fact.value, str)]
         self.any = bool(texts)
         self._plain = _squeezed(" ".join(texts))
         self._tokens = frozenset(_tokens(" ".join(texts)))
         self._figures = frozenset(_FIGURE.findall(" ".join(texts)))
         self._names = tuple(
-            _squeezed(narrow(fact.value))
+            _squeezed(_plain(fact.value))
             for fact in facts
             if fact.name in ("title", "url") and isinstance(fact.value, str)
         )
@@ -68,7 +69,7 @@ class Articles:
 
     def hold(self, text: str) -> bool:
         """Whether an article holds these very words."""
-        wanted = _squeezed(narrow(text))
+        wanted = _squeezed(_plain(text))
         return len(wanted) >= 2 and wanted in self._plain
 
     def tell(self, sentence: str) -> bool:
@@ -77,14 +78,14 @@ class Articles:
 
     def share(self, text: str) -> float:
         """The part of the words of ``text`` that an article has, from 0 to 1."""
-        tokens = list(_tokens(narrow(text)))
+        tokens = list(_tokens(_plain(text)))
         if not self.any or not tokens:
             return 0.0
         return sum(token in self._tokens for token in tokens) / len(tokens)
 
     def quoted_in(self, text: str) -> bool:
         """Whether a title or link of an article stands in ``text``."""
-        plain = _squeezed(narrow(text))
+        plain = _squeezed(_plain(text))
         return any(name in plain for name in self._names)
 
     def is_foreign_to(self, text: str) -> bool:
@@ -93,7 +94,7 @@ class Articles:
         return bool(self.languages) and spoken not in self.languages
 
     def _has_figures(self, sentence: str) -> bool:
-        return all(one in self._figures for one in _FIGURE.findall(sentence))
+        return all(one in self._figures for one in _FIGURE.findall(_plain(sentence)))
 
 
 _SENTENCE = re.compile(r"[^。！？!?\n]+?(?:[。！？!?\n]|\.(?=\s|$)|$)")
@@ -143,8 +144,12 @@ def _stretches(article: str, text: str) -> Iterator[str]:
             yield stretch
 
 
-_PARTICLES = re.compile(r"[哦呢啦哈嘛呀~亲您的了]")
+_PARTICLES = re.compile(r"[哦呢啦哈嘛呀~亲您的了都就也]|(?<=可)以|之(?=内|前|后)")
 _FREE = re.compile(r"免运费|免邮费|免邮")
+
+
+def _plain(text: str) -> str:
+    return in_one_spelling(narrow(text))
 
 
 def _squeezed(text: str) -> str:

@@ -63,6 +63,38 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "md_zh",
         re.compile(rf"(?P<m>{_N})\s?月(?:份)?\s?(?P<d>{_N})\s?[日号]?(?![个件台])"),
     ),
+    # The other end of a range: "12月3日到5日", "Dec 3 to 5", "3-5 December".
+    (
+        "tail",
+        re.compile(
+            rf"(?P<m>{_N})\s?月\s?{_N}\s?[日号]?\s?(?:-|~|至|到|或)\s?(?P<d>{_N})\s?[日号]"
+        ),
+    ),
+    (
+        "tail",
+        re.compile(
+            rf"\b(?P<mn>{_MONTH})\s?\d{{1,2}}(?:st|nd|rd|th)?\s?(?:-|~|to|or|and|through)\s?"
+            r"(?:the\s)?(?P<d>\d{1,2})(?:st|nd|rd|th)?(?![\d:./])"
+            r"(?!\s?(?:[ap]\.?m|days?|hours?|items?|pieces?|parcels?|orders?))",
+            re.I,
+        ),
+    ),
+    (
+        "tail",
+        re.compile(
+            rf"(?<![\w-])(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?=\s?(?:-|~|to|or|and)\s?"
+            rf"\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?P<mn>{_MONTH})(?![A-Za-z]))",
+            re.I,
+        ),
+    ),
+    (
+        "tail",
+        re.compile(
+            r"(?<![\w-])\d{1,2}(?:st|nd|rd|th)?\s?-\s?(?P<d>\d{1,2})(?:st|nd|rd|th)?"
+            rf"\s(?:of\s)?(?P<mn>{_MONTH})(?![A-Za-z])",
+            re.I,
+        ),
+    ),
     (
         "dmy",
         re.compile(r"(?<![\d/.-])(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y>20\d{2})"),
@@ -119,7 +151,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "span_zh",
         re.compile(
             rf"(?P<lo>{_N})(?:\s?(?:-|–|—|~|至|到|或)\s?(?P<hi>{_N}))?\s?(?P<ge>个)?(?:多)?"
-            r"(?P<u>工作日|自然日|分钟|小时|钟头|天|日|周|星期|礼拜|月)(?:之)?(?P<ago>前|以前)?"
+            r"(?P<u>工作日|自然日|分钟|小时|钟头|天|日|周|星期|礼拜|月)(?:[之以]?内|(?:之)?(?P<ago>前|以前))?"
         ),
     ),
     (
@@ -163,6 +195,14 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             rf"(?P<ap0>上午|下午|晚上|凌晨|中午|早上|傍晚|夜里)?\s?(?<![\d.])(?P<h>{_N})\s?[点时]"
             rf"(?![\d]|间|候|效|段)(?:钟|整)?(?:(?P<mi>{_N})\s?分?|(?P<half>半)|(?P<q>一刻))?"
+        ),
+    ),
+    (
+        "part",
+        re.compile(
+            r"\b(?P<part>morning|afternoon|evening|night|midday)\b"
+            r"|(?P<zpart>清晨|凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|深夜)",
+            re.I,
         ),
     ),
     ("noon", re.compile(r"\b(?:noon|midnight)\b", re.I)),

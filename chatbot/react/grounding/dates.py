@@ -78,6 +78,18 @@ _ZH_UNITS = {
 }  # fmt: skip
 
 
+# Between which hours a part of the day lies, generously; past 24 is the next morning.
+_PARTS: tuple[tuple[str, tuple[int, int]], ...] = (
+    ("tonight", (16, 31)), ("morning", (4, 13)), ("afternoon", (11, 19)),
+    ("evening", (16, 25)), ("midday", (10, 15)), ("night", (18, 31)), ("清晨", (3, 10)),
+    ("凌晨", (0, 8)),
+    ("早上", (4, 12)), ("早晨", (4, 12)), ("上午", (4, 13)), ("中午", (10, 15)),
+    ("下午", (11, 20)), ("傍晚", (15, 22)), ("晚上", (16, 26)), ("夜里", (18, 31)),
+    ("深夜", (20, 30)), ("今早", (0, 12)), ("今晨", (0, 10)), ("今晚", (16, 26)),
+    ("昨晚", (16, 31)), ("明早", (4, 12)), ("明晚", (16, 26)),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class DateMention:
     start: int
@@ -97,10 +109,13 @@ def find_dates(text: str, now: datetime | None) -> tuple[DateMention, ...]:
         for match in pattern.finditer(text):
             when = _read(form, match, text, now)
             if when is not None:
-                found.append(
-                    DateMention(*_stripped(match), match.group().strip(), form, when)
-                )
-    return tuple(_joined(text, list(_without_overlaps(found))))
+                start, end = _stripped(match)
+                if form == "tail":
+                    start = match.start("d")
+                found.append(DateMention(start, end, text[start:end], form, when))
+    joined = _joined(text, list(_without_overlaps(found)))
+    # "Good evening", "下午" beside no day: no time of anything.
+    return tuple(one for one in joined if not one.when.is_part_only)
 
 
 def _stripped(match: re.Match[str]) -> tuple[int, int]:
@@ -119,7 +134,10 @@ def _without_overlaps(found: list[DateMention]) -> Iterator[DateMention]:
             yield mention
 
 
-_GLUE = re.compile(r"[\s,，]{0,2}(?:\(|（)?(?:at|around|on|by|于|的|,|约|大约)?\s?")
+_GLUE = re.compile(
+    r"[\s,，]{0,2}(?:\(|（)?(?:at|around|on|by|in the|during the|early|late|于|的|,|约"
+    r"|大约)?\s?"
+)
 
 
 def _joined(text: str, mentions: list[DateMention]) -> Iterator[DateMention]:
@@ -128,7 +146,7 @@ def _joined(text: str, mentions: list[DateMention]) -> Iterator[DateMention]:
         if waiting is not None:
             both = _both(waiting, mention)
             gap = text[waiting.end : mention.start]
-            if both is not None and len(gap) <= 8 and _GLUE.fullmatch(gap):
+            if both is not None and len(gap) <= 12 and _GLUE.fullmatch(gap):
                 waiting = DateMention(
                     waiting.start,
                     mention.end,
@@ -162,6 +180,7 @@ def _both(one: DateMention, other: DateMention) -> When | None:
         in_utc=a.in_utc or b.in_utc,
         first=a.first or b.first,
         last=a.last or b.last,
+        part=a.part or b.part,
     )
 
 
@@ -197,7 +216,7 @@ def _read(
     form: str, match: re.Match[str], text: str, now: datetime | None
 ) -> When | None:
     parts = {name: value for name, value in match.groupdict().items() if value}
-    if form in ("ymd", "md_en", "dm_en", "md_zh", "md_words", "dm_words"):
+    if form in ("ymd", "md_en", "dm_en", "md_zh", "md_words", "dm_words", "tail"):
         return _calendar(parts)
     if form in ("dmy", "slash", "dash"):
         return _numeric(form, parts, match, text)
@@ -215,6 +234,8 @@ def _read(
     if form in ("day_zh", "day_en"):
         day = number_of(parts["d"])
         return When(day=day) if day and day <= 31 else None
+    if form == "part":
+        return When(part=_part_of(match.group().lower()))
     return _clock(form, parts, match.group())
 
 
@@ -338,7 +359,11 @@ def _two_numerals(written: str) -> tuple[int | None, int | None]:
 def _relative(words: str, now: datetime | None) -> When:
     days = _RELATIVE_DAYS[words.lower()]
     day = now.date() + timedelta(days=days) if now else date.max
-    return When(first=day, last=day)
+    return When(first=day, last=day, part=_part_of(words.lower()))
+
+
+def _part_of(words: str) -> tuple[int, int] | None:
+    return next((hours for word, hours in _PARTS if word in words), None)
 
 
 def _clock(form: str, parts: dict[str, str], written: str) -> When | None:

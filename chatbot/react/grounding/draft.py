@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 
 from chatbot.react.grounding.evidence import Evidence, Subject
 from chatbot.react.grounding.numbers import NumberMention, find_numbers
-from chatbot.understanding.text import narrow
+from chatbot.understanding.text import narrow_lines
 from tools.contracts import canonical_number
 
-_END = re.compile(r"[。！？!?；;\n]+|\.+(?=\s|$|[\"'”’)*])")
+# A line that ends with a colon heads what follows it.
+_END = re.compile(
+    r"[。！？!?；;]+\n*|(?<![:：])(?<![:：]\*\*)(?<![:：]\s)\n+|\.+(?=\s|$|[\"'”’)*])"
+)
 _ABBREVIATION = re.compile(
     r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun"
     r"|no|nr|mr|mrs|ms|dr|st|approx|est|e\.g|i\.e|a\.m|p\.m|vs|inc|ltd|co)$",
     re.I,
 )
 _CLAUSE = re.compile(
-    r"[，：()（）—]|(?<!\d)[,:]|[,:](?!\d)|\s-\s|\b(?:but|and|while|although|however|so)\b"
+    r"[，：()（）—\n]|(?<!\d)[,:]|[,:](?!\d)|\s-\s|\b(?:but|and|while|although|however|so)\b"
     r"|但是?|不过|而且?|并且?|可是|然后"
 )
 _JOIN = re.compile(
@@ -104,7 +107,7 @@ def read_draft(
 ) -> Draft:
     """Cut an answer up. ``asked`` is what is meant where the text names no order;
     ``written`` are the numbers that the customer wrote."""
-    text = narrow(answer)
+    text = narrow_lines(answer)
     known = {canonical_number(number): False for number in written}
     for number in evidence.spelling:
         subject = evidence.subject_of(number)

@@ -99,7 +99,8 @@ def _says(mention: DateMention, moment: datetime, check: Check) -> bool:
     when = mention.when
     now = check.evidence.now
     # A clock time in UTC is a machine's stamp: the customer's own clock shows another.
-    if when.hour is not None and moment.utcoffset() == UTC.utcoffset(None):
+    has_clock = when.hour is not None or when.part is not None
+    if has_clock and moment.utcoffset() == UTC.utcoffset(None):
         here = moment.astimezone(check.evidence.zone)
         if not when.in_utc and here.utcoffset() != moment.utcoffset():
             return False
@@ -122,7 +123,15 @@ def _field_names(fact: Fact, check: Check) -> frozenset[str]:
 
 
 SAYS_REFUND = re.compile(r"refund|退款|退回|退还", re.I)
-_TOTAL_WORD = re.compile(r"\btotal|合计|总额|总价|总计|总共|共计|订单金额|实付", re.I)
+_TOTAL_WORD = re.compile(
+    r"\btotal|\bcame to\b|\bin all\b|\baltogether\b|\byou(?:'ve)? paid\b"
+    r"|合计|总额|总价|总计|总共|共计|一共|订单金额|实付|付了|花了",
+    re.I,
+)
+# "120 for two lamps at 60 each": the 60 is no total.
+_EACH = re.compile(
+    r"\beach\b|\bapiece\b|\bper (?:item|piece|unit)\b|\bat $|每|单价|一[件个只台]", re.I
+)
 
 
 def check_amount(check: Check, mention: AmountMention) -> Checked:
@@ -131,7 +140,13 @@ def check_amount(check: Check, mention: AmountMention) -> Checked:
     clause = draft.text[left:right]
     subjects = draft.about(mention.start).subjects
     is_refund = bool(SAYS_REFUND.search(clause))
-    is_total = bool(_TOTAL_WORD.search(clause)) and not is_refund
+    is_total = (
+        bool(_TOTAL_WORD.search(clause))
+        and not is_refund
+        and not _EACH.search(
+            draft.text, max(left, mention.start - 6), min(right, mention.end + 8)
+        )
+    )
     wrong_role = False
     for fact in check.facts_about(subjects):
         money = fact.value

@@ -86,7 +86,7 @@ _CONDITION = word_list(r"""
     请提供
     提供
     发给我
-    把
+    把[^,，。]{0,12}(?:发|告诉|提供)(?:给?我|来|一下)
     麻烦您
     只要
     的话
@@ -102,7 +102,8 @@ _EFFECT = word_list(r"""
         |transferred|connected|passed|issued|started|raised|flagged|urged|asked
         |spoken|talked|called|emailed|messaged|reached out|informed
         |logged|noted|corrected|replaced|reserved|applied|approved|expedited|added
-        |recorded|set up|put (?:in|through)|reshipped|removed|triggered|deleted|erased
+        |recorded|set up|put (?:an?|in|through|it)|rushed|pushed|chased
+        |nudged|pinged|reshipped|removed|triggered|deleted|erased
         |wiped|purged|closed|voided|paid|charged)\b
     \b(?:request|ticket|case|claim|complaint|application|return label|label|replacement
         |inquiry|enquiry|investigation|reminder|escalation|form|note|message)

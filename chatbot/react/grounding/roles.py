@@ -27,8 +27,11 @@ _ROLES = word_list(r"""
         |现在|核实|观察|数据时间)
     (?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan
         (?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded
-        |passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected|到达
-        (?=[^,，。]{0,12}(?:中心|站|网点|营业|机场|仓))|已到)
+        |passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected
+        |tried to|attempt|came by|送过|派送过|投递过|没送成|上门|(?:派送|投递)(?:失败
+        |未)
+        |到(?:达|了|的)?(?=[^,，。您你家]{1,12}(?:中心|站|网点|营业|机场|仓|集散|分拨))
+        |到(?:达|了|的)(?=[\u4e00-\u9fff]{2})(?![您你家手货])|已到)
     (?P<refund>refund|退款|到账|退回)
     (?P<expected>expect|estimat|\beta\b|\bdue\b|will (?:be delivered|arrive|reach|get
         |come|be there|be with)|receiv(?:e|ing)\b|have it\b|in your hands

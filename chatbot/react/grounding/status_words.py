@@ -43,11 +43,14 @@ _ZH: dict[State, str] = {
         (?:派送|投递|配送|派件|送货)(?:未成功|失败|不成功|异常)
         未能(?:成功)?(?:送达|派送|投递)
         未妥投
+        (?:没有?|未能?)(?:派送|投递|送|派)成(?:功)?
+        (?:派送|投递|送货|上门)(?:过)?(?:一次|两次)?[^,，。]{0,4}(?:未果|不成|没成功?|扑空)
+        无人(?:签收|在家|接收)
     """,
     State.OUT_FOR_DELIVERY: r"""
         (?:正在|正)?(?:派送|配送|派件|投递)(?:途)?中
         正在(?:为您)?(?:派送|配送|派件|投递)
-        送货途中
+        送货途中|送货上门的?(?:路上|途中)|正在(?:给您|为您)?(?:送货|上门)
         快递员正(?:在)?送
         已(?:安排|开始)派(?:送|件)
     """,
@@ -73,7 +76,10 @@ _ZH: dict[State, str] = {
     State.UNSHIPPED: r"""
         (?:待|等待|等候)(?:仓库|商家|卖家)?(?:发货|出库|发出)
     """,
-    State.SHIPPED: r"发货|发出|寄出|出库|发走|寄走|发了(?=[哦啦呢~,。!]|$)",
+    State.SHIPPED: r"""
+        发货|发出|寄出|出库|发走|寄走|发了(?=[哦啦呢的~,。!]|$)
+        (?<=[没未])发(?=[呢哦啊嘞,，。!]|$)
+    """,
     State.UNPAID: r"""
         (?:待|未|等待|尚未|没有?)(?:付款|支付)
     """,
@@ -94,6 +100,10 @@ _EN: dict[State, str] = {
         delivery (?:was )?attempt(?:ed)?
         attempted (?:a )?delivery
         (?:could not|couldn'?t|unable to) be delivered
+        (?:delivery|attempt)(?: [^ ,.]{1,12}){0,2} (?:failed|unsuccessful
+            |did(?:n'?t| not) (?:succeed|work))
+        tried (?:and failed )?to (?:be )?deliver(?:ed)?
+        (?:no one|nobody) was (?:home|in|there|available)
         failed to deliver
     """,
     State.OUT_FOR_DELIVERY: r"""
@@ -220,7 +230,8 @@ _REFUND_EN: dict[State, str] = {
         (?:been|was|is|were) (?:sent|made|paid(?! for)|returned|done|complete
             |successful)
         paid (?:out|back)|sent back|gone through|went through|went back|gone back
-        (?:returned|back) (?:to|on|in) your
+        returned (?:to|on|in) your
+        (?:is|are|was|were|been|'s|already|now|went|gone|all) back (?:to|on|in|with) you
     """,
     State.REFUND_REQUESTED: r"requested|submitted|registered|no refund|any refund",
 }

@@ -56,7 +56,8 @@ _PLANNED = word_list(r"""
         (?:\s(?:not|be|get|to|also|only|likely|probably|then|still|soon|[a-z]{2,12}ly))
         {0,4}\s?$
     'll(?: be)?\s?$
-    (?:预计|预期|将|会|(?<!申)请|需要|可以|能|可|想|要|无法|不能|没法|没办法|不便|不可|准备
+    (?:预计|预期|预估)[^,;。]{0,40}$
+    (?:将|会|(?<!申)请|需要|可以|能|可|想|要|无法|不能|没法|没办法|不便|不可|准备
         |打算|尽快|安排|等待|即将|帮您|为您)[^,;。]{0,14}$
 """)
 _DONE = re.compile(r"(?:已|已经|刚刚|刚|成功|都)$")
@@ -68,7 +69,7 @@ _UNREAL_AFTER = word_list(r"""
     ^(?:的|了的)?(?:情况|状态|进度|信息|记录|凭证|方式|时间|日期|地址|政策|服务|流程|规则|问题
         |人员|员|范围|地点|时效|申请|按钮)
 """)
-_ASKS = re.compile(r"[?？]|吗[。]?$|呢[。]?$")
+_ASKS = re.compile(r"[?？]|吗[。]?$")
 
 
 def find_statuses(
@@ -118,11 +119,14 @@ def _mention(
         yield StatusMention(match.start(), match.end(), words, state, negated)
 
 
+# "Expected on Thursday (Dec 3, around 6 pm) to be delivered": one clause.
+_ASIDE = re.compile(r"[(（][^()（）\n]{0,40}[)）]")
 _CUT = re.compile(r"[,，：]|:(?!\d)|\b(?:but|and)\b|但|不过|而")
 
 
 def _is_unreal(before: str) -> bool:
     cut = 0
+    before = _ASIDE.sub("", before)
     for match in _CUT.finditer(before):
         cut = match.end()
     clause = before[cut:]

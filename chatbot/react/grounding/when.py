@@ -12,7 +12,7 @@ class When:
 
     ``lo`` and ``hi`` are days from now, for spans; ``first`` and ``last`` are dates
     that bound a vague time such as "next week". ``either`` is a second reading (month,
-    day).
+    day). ``part`` bounds the hours of a part of the day.
     """
 
     year: int | None = None
@@ -28,6 +28,11 @@ class When:
     last: date | None = None
     lo: float | None = None
     hi: float | None = None
+    part: tuple[int, int] | None = None
+
+    @property
+    def is_part_only(self) -> bool:
+        return self.part is not None and not self.has_date and self.hour is None
 
     @property
     def is_span(self) -> bool:
@@ -72,6 +77,8 @@ def _month_day_holds(when: When, day: date) -> bool:
 
 
 def _clock_holds(when: When, moment: datetime) -> bool:
+    if when.part is not None and not _is_in_part(when.part, moment.hour):
+        return False
     if when.hour is None:
         return True
     if when.minute is not None and when.minute != moment.minute:
@@ -82,6 +89,11 @@ def _clock_holds(when: When, moment: datetime) -> bool:
     if when.half_day_open and when.hour <= 12:
         hours.add((when.hour + 12) % 24)
     return moment.hour in hours
+
+
+def _is_in_part(part: tuple[int, int], hour: int) -> bool:
+    first, end = part
+    return first <= hour < end or hour + 24 < end
 
 
 def _span_holds(when: When, moment: datetime, now: datetime | None) -> bool:
