@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,26 @@ NUMBERS = [one for one in DECLARED.values() if one.high is not None]
 def read_settings() -> dict[str, Any]:
     """The settings as a process that starts now would have them."""
     return runpy.run_path(str(SETTINGS))
+
+
+def test_every_folder_of_the_repository_that_a_setting_names_is_there() -> None:
+    named = [
+        (name, folder)
+        for name, value in read_settings().items()
+        for folder in _folders(value)
+        if folder.is_relative_to(ROOT) and not folder.is_relative_to(ROOT / "var")
+    ]
+    assert {name for name, _ in named} >= {"STATICFILES_DIRS", "TEMPLATES"}
+    assert [(name, folder) for name, folder in named if not folder.exists()] == []
+
+
+def _folders(value: Any) -> Iterator[Path]:
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, dict):
+        yield from (folder for one in value.values() for folder in _folders(one))
+    elif isinstance(value, list | tuple):
+        yield from (folder for one in value for folder in _folders(one))
 
 
 def test_there_are_settings_to_test() -> None:
