@@ -31,6 +31,7 @@ from chatbot.react.model import Model
 from chatbot.react.types import Limits
 from tests.cast import Person
 from tests.react.play import TOOLS, Shop
+from tools.backends.store.seeding.shop import seed_the_named
 from tools.contracts import Observation, ToolCall
 from tools.database import in_database
 
@@ -130,6 +131,13 @@ async def world(
 
 
 # ---- rows
+
+
+@pytest.fixture
+def patient_shop(transactional_db: None, settings: Settings) -> None:
+    """The named orders, and no limit on how fast one person writes."""
+    seed_the_named(now=timezone.now())
+    settings.CHAT_MESSAGES_BURST = 1_000
 
 
 @pytest.fixture

@@ -19,16 +19,12 @@ from chatbot.workflow.models import AuditEntry
 from tests.cast import Person
 from tests.chat.visits import LIN_MAIL, Visit, code_in, come, deliver, prove
 from tools.backends.store.models import Order
-from tools.backends.store.seeding.shop import seed_the_named
 from tools.database import in_database
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _shop(transactional_db: None, settings: Settings) -> None:
-    seed_the_named(now=timezone.now())
-    settings.CHAT_MESSAGES_BURST = 1_000
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("patient_shop"),
+]
 
 
 CLAIMS = [

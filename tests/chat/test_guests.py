@@ -24,18 +24,14 @@ from chatbot.workflow.models import AuditEntry
 from tests.cast import PASSWORD, Person
 from tests.chat.conftest import the_run
 from tests.chat.visits import Visit, come, deliver, prove
-from tools.backends.store.seeding.shop import seed_the_named
 from tools.contracts import Role
 from tools.database import in_database
 from tools.help_seed import seed_help
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _shop(transactional_db: None, settings: Settings) -> None:
-    seed_the_named(now=timezone.now())
-    settings.CHAT_MESSAGES_BURST = 1_000
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("patient_shop"),
+]
 
 
 @pytest.fixture
