@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from chatbot.chat.loops import one_per_loop
 from chatbot.chat.models import Run
-from chatbot.react.types import Usage
+from chatbot.react.types import Share, Usage
 from chatbot.workflow.outbox import raise_alert
 from tools.database import in_database
 from tools.prepared import Place, Select
@@ -64,14 +64,25 @@ class Allowed:
 
 
 def cost_of(model: str, usage: Usage) -> Spent:
+    """What a run of ``model`` costs; the shares of other models at their own price."""
+    prompt = usage.prompt_tokens - sum(one.prompt_tokens for one in usage.shares)
+    written = usage.completion_tokens - sum(
+        one.completion_tokens for one in usage.shares
+    )
+    parts = [Share(model, prompt, written), *usage.shares]
+    return Spent(usage.total, sum(map(_price, parts), Decimal(0)))
+
+
+def _price(part: Share) -> Decimal:
     """A model without a price of its own costs as much as the dearest one."""
     prices: Mapping[str, Mapping[str, float]] = settings.LLM_PRICES
     money = Decimal(0)
-    for price in [prices[model]] if model in prices else prices.values():
-        asked = Decimal(str(price["prompt"])) * usage.prompt_tokens
-        written = Decimal(str(price["completion"])) * usage.completion_tokens
+    named = [prices[part.model]] if part.model in prices else prices.values()
+    for price in named:
+        asked = Decimal(str(price["prompt"])) * part.prompt_tokens
+        written = Decimal(str(price["completion"])) * part.completion_tokens
         money = max(money, (asked + written) / _MILLION)
-    return Spent(usage.total, money)
+    return money
 
 
 def _money(amount: float) -> Decimal:

@@ -218,12 +218,7 @@ def usage_of(event: LoopEvent) -> Usage:
 
 
 def _usage(state: RunState) -> Usage:
-    costs = [usage_of(event) for event in state.events]
-    return Usage(
-        prompt_tokens=sum(cost.prompt_tokens for cost in costs),
-        completion_tokens=sum(cost.completion_tokens for cost in costs),
-        estimated=any(cost.estimated for cost in costs),
-    )
+    return sum(map(usage_of, state.events), Usage())
 
 
 def start_columns(started: Started) -> JsonObject:

@@ -13,7 +13,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from chatbot.llm.usage import together
 from chatbot.react import state as known
 from chatbot.react.model import Model
 from chatbot.react.plan import REFERENCE, Plan, PlanStep, StepKind
@@ -94,8 +93,12 @@ class PlanningModel:
         if not _went_wrong(state) and (calls := self._due(state)):
             return Reply(tuple(calls), usage)
         self._left.clear()
-        reply = await self.decider.propose(state, tools)
-        return Reply(reply.proposals, together(usage, reply.usage))
+        try:
+            reply = await self.decider.propose(state, tools)
+        except ModelError as error:
+            error.usage = usage + error.usage
+            raise
+        return Reply(reply.proposals, usage + reply.usage)
 
     async def _plan(self, state: RunState, tools: Sequence[ToolSpec]) -> Reply:
         """Have a plan made, twice at most; a reply of its own where the planner would
@@ -106,13 +109,13 @@ class PlanningModel:
         try:
             async with aclosing(made):
                 async for planned in made:
-                    usage = together(usage, planned.reply.usage)
+                    usage += planned.reply.usage.by(self.planner.name)
                     if not planned.is_plan:
                         return Reply(planned.reply.proposals, usage)
                     if planned.verdict.plan is not None:
                         self._left = list(_walked(planned.verdict.plan))
         except ModelError as error:
-            usage = together(usage, error.usage)
+            usage += error.usage.by(self.planner.name)
         return Reply((), usage)
 
     def _due(self, state: RunState) -> list[ToolCall]:

@@ -22,12 +22,3 @@ def estimated_usage(prompt: str, completion: str, reasoning: str = "") -> Usage:
         estimated_tokens(completion + reasoning),
         estimated=True,
     )
-
-
-def together(one: Usage, other: Usage) -> Usage:
-    """What two model calls of one turn cost."""
-    return Usage(
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        estimated=one.estimated or other.estimated,
-    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.llm.usage import together
 from chatbot.react import state as known
 from chatbot.react.coverage import question_slots
 from chatbot.react.model import Model
@@ -50,17 +49,17 @@ class WordingModel:
             try:
                 reply = await self.worder.propose(_declared(state), ())
             except ModelError as error:
-                usage = error.usage
+                usage = error.usage.by(self.worder.name)
             else:
-                usage = reply.usage
+                usage = reply.usage.by(self.worder.name)
                 if isinstance(reply.proposals[0], FinalAnswer):
                     return Reply(reply.proposals[:1], usage)
         try:
             reply = await self.decider.propose(state, tools)
         except ModelError as error:
-            error.usage = together(usage, error.usage)
+            error.usage = usage + error.usage
             raise
-        return Reply(reply.proposals, together(usage, reply.usage))
+        return Reply(reply.proposals, usage + reply.usage)
 
     def _is_decided(self, state: RunState) -> bool:
         if not known.observations(state) or known.sent_back(state):

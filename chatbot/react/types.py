@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -106,16 +106,44 @@ class Malformed:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The part of a usage that one named model has."""
+
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call; ``estimated`` where the provider sent no figure."""
+    """Tokens of model calls; ``estimated`` where a provider sent no figure.
+
+    ``shares`` are the parts that went to a model of another name than the run's own,
+    which has its own price.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     estimated: bool = False
+    shares: tuple[Share, ...] = ()
 
     @property
     def total(self) -> int:
         return self.prompt_tokens + self.completion_tokens
+
+    def by(self, model: str) -> Usage:
+        """The same, as the part of this model."""
+        return replace(
+            self, shares=(Share(model, self.prompt_tokens, self.completion_tokens),)
+        )
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            estimated=self.estimated or other.estimated,
+            shares=self.shares + other.shares,
+        )
 
 
 @dataclass(frozen=True, slots=True)

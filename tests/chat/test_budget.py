@@ -13,7 +13,7 @@ from pytest_django import Settings
 from chatbot.chat.budget import cost_of, spent_today
 from chatbot.chat.launch import launcher
 from chatbot.chat.models import Conversation, HandOver, Run, RunPhase
-from chatbot.react.types import StopReason, Usage
+from chatbot.react.types import Reply, StopReason, Usage
 from chatbot.workflow.models import Alert
 from tests.chat.conftest import TWO_STEPS, World, say, until_stopped
 from tools.database import in_database
@@ -118,6 +118,40 @@ def test_a_model_without_a_price_costs_as_much_as_the_dearest(
     usage = Usage(1_000_000, 100_000)
     assert cost_of("scripted", usage).money == Decimal("1.5")
     assert cost_of("new", usage).money == cost_of("dear", usage).money == 13
+
+
+def test_each_model_is_paid_at_its_own_price(settings: Settings) -> None:
+    """Of a run whose plan and wording came from others than its deciding model."""
+    settings.LLM_PRICES = {
+        "large": {"prompt": 10, "completion": 30},
+        "middle": {"prompt": 2, "completion": 8},
+        "small": {"prompt": 1, "completion": 4},
+    }
+    million = 1_000_000
+    planned = Usage(million, million).by("middle")
+    worded = Usage(million, million).by("small")
+    alone = Usage(million, million)
+    assert cost_of("large", planned).money == 10
+    assert cost_of("large", worded).money == 5
+    assert cost_of("large", alone).money == 40
+    assert cost_of("large", planned + worded + alone).money == 55
+    assert cost_of("large", planned + worded + alone).tokens == 6 * million
+    assert cost_of("large", alone.by("unnamed")).money == 40
+
+
+async def test_a_run_is_charged_what_each_of_its_models_costs(
+    world: World, conversation: Conversation, settings: Settings
+) -> None:
+    settings.LLM_PRICES = {
+        "scripted": {"prompt": 10, "completion": 10},
+        "small": {"prompt": 1, "completion": 1},
+    }
+    cheap = Reply((TWO_STEPS[0],), Usage(100, 20).by("small"))  # type: ignore[arg-type]
+    world.plays(cheap, *TWO_STEPS[1:])
+    await say(conversation)
+    run = await until_stopped(conversation)
+    assert run.prompt_tokens + run.completion_tokens == RUN
+    assert run.cost == Decimal("0.00252")
 
 
 @pytest.mark.django_db

@@ -11,7 +11,15 @@ from chatbot.assistant import wiring
 from chatbot.llm.planning import PLAN_TOOL, PlanningModel, has_parts
 from chatbot.llm.scripted_model import Entry, ScriptedModel, call, get_order
 from chatbot.react.plan_check import Bounds, Word, check_plan
-from chatbot.react.types import Acted, ModelError, StopReason, Usage
+from chatbot.react.types import (
+    Acted,
+    Background,
+    ModelError,
+    RunState,
+    Share,
+    StopReason,
+    Usage,
+)
 from chatbot.understanding.needs import read_question
 from tests.llm.helpers import TOOLS
 from tests.llm.play import Conversation, Decider, Played
@@ -61,7 +69,7 @@ async def test_the_look_ups_of_two_orders_cost_one_plan_and_one_answer() -> None
     assert (planner.calls, decider.asked) == (1, 1)
     assert planner.offered[0][0] == PLAN_TOOL.name
     first = next(event for event in run.events if isinstance(event, Acted))
-    assert first.usage == planner.usage
+    assert first.usage == planner.usage.by(planner.name)
     assert not run.corrections
 
 
@@ -93,6 +101,26 @@ async def test_without_a_plan_it_is_decided_step_by_step(script: list[Entry]) ->
     assert run.reason is StopReason.ANSWERED
     assert sorted(run.calls) == sorted(CALLS)
     assert decider.asked > 3
+
+
+async def test_what_planning_costs_is_told_apart() -> None:
+    planner, decider = ScriptedModel(plan(GOOD)), Decider()
+    planner.name = "middle"
+    model = PlanningModel(planner, decider)
+    run = await Conversation(model=model).ask(BOTH)
+    first, *others = (one.usage for one in run.events if isinstance(one, Acted))
+    assert first == Usage(100, 20, shares=(Share("middle", 100, 20),))
+    assert all(not usage.shares for usage in others)
+
+
+async def test_a_plan_is_paid_where_the_deciding_model_fails_after_it() -> None:
+    planner = ScriptedModel(ModelError("busy", retryable=False, usage=Usage(7, 0)))
+    planner.name = "middle"
+    decider = ScriptedModel(ModelError("busy", retryable=True, usage=Usage(9, 1)))
+    state = RunState(Background(), question=read_question(BOTH))
+    with pytest.raises(ModelError) as failed:
+        await PlanningModel(planner, decider).propose(state, TOOLS)
+    assert failed.value.usage == Usage(16, 1, shares=(Share("middle", 7, 0),))
 
 
 async def test_what_goes_wrong_ends_the_plan_and_is_told() -> None:

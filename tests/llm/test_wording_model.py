@@ -20,6 +20,7 @@ from chatbot.react.types import (
     ModelError,
     Reply,
     RunState,
+    Share,
     Stopped,
     StopReason,
     Turn,
@@ -62,6 +63,32 @@ async def test_what_is_proved_is_worded_by_its_own_model_and_checked() -> None:
     looks = sum(isinstance(one, Acted) for one in run.events)
     assert (run.reason, run.answer) == (StopReason.ANSWERED, text)
     assert (worder.calls, decider.asked) == (1, looks)
+
+
+@pytest.mark.parametrize("away", [False, True], ids=["answers", "away"])
+async def test_what_it_costs_is_told_apart(away: bool) -> None:
+    text = await by_rules()
+    error = ModelError("busy", retryable=True, usage=Usage(7, 0))
+    worder = Worder(error if away else answer(text))
+    worder.name = "small"
+    split = WordingModel(worder, Decider(), PROOFS)
+    run = await Conversation(model=split, turns=EARLIER).ask(ASKED)
+    part = Share("small", 7, 0) if away else Share("small", 100, 20)
+    assert isinstance(run.end, Stopped)
+    assert run.end.usage.shares == (part,)
+    assert run.end.usage.total >= part.prompt_tokens + part.completion_tokens
+    looks = [one.usage.shares for one in run.events if isinstance(one, Acted)]
+    assert set(looks) == {()}
+
+
+async def test_where_both_fail_both_are_paid() -> None:
+    worder = Worder(ModelError("busy", retryable=True, usage=Usage(7, 0)))
+    worder.name = "small"
+    state = (await played(answer(await by_rules())))[1].shown[0]
+    decider = ScriptedModel(ModelError("busy", retryable=True, usage=Usage(9, 1)))
+    with pytest.raises(ModelError) as failed:
+        await WordingModel(worder, decider, PROOFS).propose(state, ())
+    assert failed.value.usage == Usage(16, 1, shares=(Share("small", 7, 0),))
 
 
 async def test_it_is_shown_the_results_but_no_tool_and_nothing_said_earlier() -> None:

@@ -25,6 +25,7 @@ from chatbot.react.types import (
     Observed,
     Refused,
     SentBack,
+    Share,
     Slot,
     SlotState,
     Started,
@@ -47,7 +48,8 @@ JSON: st.SearchStrategy[Json] = st.recursive(
 )
 ARGUMENTS = st.dictionaries(TEXT, JSON, max_size=3)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
-USAGE = st.builds(Usage, COUNT, COUNT, st.booleans())
+SHARES = st.lists(st.builds(Share, TEXT, COUNT, COUNT), max_size=2).map(tuple)
+USAGE = st.builds(Usage, COUNT, COUNT, st.booleans(), SHARES)
 CALL = st.builds(ToolCall, TEXT, TEXT, ARGUMENTS, TEXT)
 QUESTION = st.builds(
     Question,
