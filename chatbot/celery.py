@@ -20,7 +20,13 @@ app.conf.beat_schedule = {
         "task": "chatbot.chat.tasks.sweep_runs",
         "schedule": 5.0,
         "options": {"expires": 60},
-    }
+    },
+    # A hint as well: whichever process looks at the day first, it is done once.
+    "retention": {
+        "task": "chatbot.chat.tasks.look_at_the_day",
+        "schedule": 3_600.0,
+        "options": {"expires": 3_600},
+    },
 }
 
 

@@ -27,4 +27,6 @@ EVENT_ROUTES: dict[str, tuple[str, ...]] = {
     # A visitor says that an order is theirs.
     "order.claimed": ("chatbot.chat.verify.mail_code",),
     "refund.settled": ("chatbot.workflow.handlers.settle_refund",),
+    # A day has begun: what was kept for long enough goes.
+    "retention.due": ("chatbot.chat.retention.forget",),
 }

@@ -24,7 +24,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from chatbot.celery import app as celery
-from chatbot.chat import leases
+from chatbot.chat import leases, retention
 from chatbot.chat.loops import at_home, make_home, one_per_loop
 from chatbot.chat.problems import RESTART
 from chatbot.chat.runner import Execution, execute_run
@@ -198,7 +198,9 @@ class Launcher:
 
 launcher = one_per_loop(Launcher)
 # Deliveries and changes: what is due there is due to every process alike.
-sweeper = one_per_loop(Sweeper)
+sweeper = one_per_loop(
+    lambda: Sweeper({retention.look_at_the_day: retention.LOOK_AT_THE_DAY})
+)
 
 
 async def _or_later(work: Coroutine[Any, Any, object]) -> None:

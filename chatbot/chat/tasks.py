@@ -20,7 +20,9 @@ from celery.signals import (
     worker_ready,
     worker_shutting_down,
 )
+from django.utils import timezone
 
+from chatbot.chat import retention
 from chatbot.chat.launch import DRAIN_SECONDS, launcher, sweeper
 from chatbot.chat.loops import make_home
 
@@ -35,6 +37,12 @@ def adopt_run(run_id: str) -> None:
 def sweep_runs() -> None:
     """Look for runs that nobody works on."""
     asyncio.run_coroutine_threadsafe(_sweep(), worker_loop()).result(timeout=30)
+
+
+@shared_task(name="chatbot.chat.tasks.look_at_the_day")
+def look_at_the_day() -> None:
+    """Have what was kept for long enough forgotten, once a day."""
+    retention.note_the_day(now=timezone.now())
 
 
 async def _sweep() -> int:

@@ -10,8 +10,9 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
+from typing import TypeAlias
 from uuid import uuid4
 
 from django.conf import settings
@@ -29,18 +30,31 @@ LOOK_FOR_UNKNOWN = 15.0
 OFFER_ALERTS = 5.0
 LOOK_FOR_OVERDUE = 600.0
 
+Look: TypeAlias = Callable[[], Awaitable[object]]
+
 
 class Sweeper:
-    """The sweep of one process; it lives in the event loop that starts it."""
+    """The sweep of one process; it lives in the event loop that starts it.
 
-    def __init__(self) -> None:
+    ``more`` is what rooms above have done beside it, with the seconds between.
+    """
+
+    def __init__(self, more: Mapping[Look, float] | None = None) -> None:
+        self._looks: Mapping[Look, float] = {
+            services.carry_out_due: settings.RUN_SWEEP_SECONDS,
+            services.expire_due: LOOK_FOR_EXPIRED,
+            services.look_up_unknown: LOOK_FOR_UNKNOWN,
+            services.look_for_overdue: LOOK_FOR_OVERDUE,
+            alerts.deliver_alerts: OFFER_ALERTS,
+            **(more or {}),
+        }
         self.owner = f"{socket.gethostname()[:30]}:{os.getpid()}:{uuid4().hex[:8]}"
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self._claims: dict[asyncio.Task[None], outbox.Claim] = {}
-        self._beside: dict[Callable[[], Awaitable[object]], asyncio.Task[None]] = {}
-        self._looked_at: dict[Callable[[], Awaitable[object]], float] = {}
+        self._beside: dict[Look, asyncio.Task[None]] = {}
+        self._looked_at: dict[Look, float] = {}
         self._troubled = False
 
     def start(self) -> None:
@@ -97,18 +111,15 @@ class Sweeper:
                 task = asyncio.create_task(self._deliver(claim))
                 self._claims[task] = claim
                 task.add_done_callback(self._claims.pop)
-        self._every(settings.RUN_SWEEP_SECONDS, services.carry_out_due)
-        self._every(LOOK_FOR_EXPIRED, services.expire_due)
-        self._every(LOOK_FOR_UNKNOWN, services.look_up_unknown)
-        self._every(LOOK_FOR_OVERDUE, services.look_for_overdue)
-        self._every(OFFER_ALERTS, alerts.deliver_alerts)
+        for look, seconds in self._looks.items():
+            self._every(seconds, look)
 
     async def _deliver(self, claim: outbox.Claim) -> None:
         await _without_trouble(outbox.deliver(claim))
         # What a handler left behind may be due at once.
         self._woken.set()
 
-    def _every(self, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+    def _every(self, seconds: float, work: Look) -> None:
         """Start ``work`` beside the sweep if it is time and the last one has ended."""
         before = self._looked_at.get(work, -seconds)
         if work in self._beside or monotonic() - before < seconds:
