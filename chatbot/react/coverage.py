@@ -142,7 +142,9 @@ def _of_the_whole(
 def _is_about_refund(question: Question, evidence: Evidence) -> bool:
     """Whether plain words ("processed", "the 5th") can only be those of a refund."""
     tools = {one.tool for one in evidence.observations}
-    return Need.REFUND_STATUS in question.needs and "track_shipment" not in tools
+    if "track_shipment" in tools:
+        return False
+    return Need.REFUND_STATUS in question.needs or "get_refund" in tools
 
 
 def _written(question: Question, background: Background) -> frozenset[str]:

@@ -6,12 +6,18 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chatbot.assistant.proofs import PROOFS
+from chatbot.react.coverage import answer_covers_question
+from chatbot.react.facts import Fact
+from chatbot.react.grounding.articles import Articles
 from chatbot.react.grounding.choice import orders_to_choose
 from chatbot.react.grounding.dates import find_dates
 from chatbot.react.grounding.measures import in_one_spelling
 from chatbot.react.grounding.when import says
+from chatbot.react.types import Background, Coverage
 from chatbot.understanding.needs import read_question
 from chatbot.understanding.text import narrow_lines
+from tools.contracts import Json, Observation, ObservationStatus
 
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 
@@ -86,3 +92,92 @@ def test_an_answer_that_asks_which_order_is_a_question_back(
     named = read_question("Where is O-204?")
     assert orders_to_choose(text, named, ("O204", "O205")) == ()
     assert orders_to_choose(text, asked, ("O204",)) == ()
+
+
+RETURNS_ZH = "非质量问题退货运费由买家承担。"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("退货运费要您自己承担", True),
+        ("退货运费由买家承担", True),
+        ("退货运费由我们承担", False),
+        ("退货运费由商家承担", False),
+    ],
+)
+def test_who_bears_a_cost_is_not_turned_round(sentence: str, told: bool) -> None:
+    article = Fact("text", "excerpt", "articles[0].excerpt", RETURNS_ZH, "1", "help")
+    assert Articles([article]).tell(sentence) is told
+
+
+def _draft(question: str, *observations: Observation, answer: str) -> Coverage:
+    return answer_covers_question(
+        answer,
+        question=read_question(question),
+        observations=observations,
+        proofs=PROOFS,
+        background=Background(time_zone="Europe/Paris"),
+    )
+
+
+def _observed(tool: str, **fields: Json) -> Observation:
+    return Observation(
+        id=tool, call_id=tool, tool=tool, arguments={"order_id": "O-204"},
+        status=ObservationStatus.OK, fields=fields, observed_at=NOW, source="shop",
+    )  # fmt: skip
+
+
+def _refund(**fields: Json) -> Observation:
+    refund: Json = {"refund_id": "RF-1", "status": "settled", **fields}
+    return _observed("get_refund", order_id="O-204", refunds=[refund])
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed"),
+    [
+        ("It was settled on 29 November.", True),
+        ("RF-1 was settled on 29 November.", True),
+        ("It was settled on 25 November.", False),
+        ("It was requested on 25 November and settled on 29 November.", True),
+    ],
+)
+def test_a_step_of_a_refund_has_its_own_date(answer: str, passed: bool) -> None:
+    refund = _refund(
+        requested_at="2026-11-25T02:00:00+00:00", settled_at="2026-11-29T06:00:00+00:00"
+    )
+    assert (
+        _draft("Is the refund of O-204 done?", refund, answer=answer).passed is passed
+    )
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "I've subscribed you to news.",
+        "I just spoke with them about it.",
+        "A second attempt is booked.",
+        "我替您重新申诉了。",
+        "仓库那边已经答应了。",
+        "二次派送已约好。",
+    ],
+)
+def test_a_deed_is_refused_whatever_its_verb(deed: str) -> None:
+    cancelled = _observed("get_order", order_id="O-204", status="cancelled")
+    question = "O-204 怎么样了" if "。" in deed else "What about O-204?"
+    told = "O-204 已取消。" if "。" in deed else "O-204 was cancelled."
+    assert _draft(question, cancelled, answer=told).passed
+    coverage = _draft(question, cancelled, answer=f"{told} {deed}")
+    assert {one.kind for one in coverage.unsupported} == {"effect"}
+
+
+@pytest.mark.parametrize("told", ["It was never paid.", "It was not paid."])
+def test_an_order_cancelled_before_it_was_paid_was_not_paid(told: str) -> None:
+    cancelled = _observed("get_order", order_id="O-204", status="cancelled")
+    answer = f"O-204 was cancelled. {told}"
+    assert _draft("What about O-204?", cancelled, answer=answer).passed
+    paid = _observed(
+        "get_order", order_id="O-204", status="cancelled",
+        paid_at="2026-11-25T02:00:00+00:00",
+    )  # fmt: skip
+    assert not _draft("What about O-204?", paid, answer=answer).passed

@@ -58,6 +58,7 @@ class Articles:
         self._plain = _squeezed(" ".join(texts))
         self._tokens = frozenset(_tokens(" ".join(texts)))
         self._figures = frozenset(_FIGURE.findall(" ".join(texts)))
+        self._payers = _payers(" ".join(texts))
         self._names = tuple(
             _squeezed(_plain(fact.value))
             for fact in facts
@@ -74,7 +75,12 @@ class Articles:
 
     def tell(self, sentence: str) -> bool:
         """Whether a sentence says what the articles say, as far as words can tell."""
-        return self.any and self.share(sentence) >= 0.6 and self._has_figures(sentence)
+        return (
+            self.any
+            and self.share(sentence) >= 0.6
+            and self._has_figures(sentence)
+            and _payers(_plain(sentence)) <= self._payers
+        )
 
     def share(self, text: str) -> float:
         """The part of the words of ``text`` that an article has, from 0 to 1."""
@@ -148,8 +154,37 @@ _PARTICLES = re.compile(r"[哦呢啦哈嘛呀~亲您的了都就也]|(?<=可)以
 _FREE = re.compile(r"免运费|免邮费|免邮")
 
 
+# Who bears a cost is one word among many, and turns the rule round.
+_BUYER = r"(?:您自己|您本人|自己|您|买家|买方|顾客|客户)"
+_SELLER = r"(?:我们|我方|卖家|商家|店铺|本店|平台)"
+_BUYER_BEARS = re.compile(
+    rf"{_BUYER}[^,，。;；]{{0,3}}(?:承担|负担|支付|出|付)"
+    r"|\b(?:paid|borne|covered) by (?:you|the (?:buyer|customer))"
+    r"|\b(?:you|buyer|customer)(?: will| must| have to| has to| need to)?"
+    r" (?:pay|cover|bear)",
+    re.IGNORECASE,
+)
+_SELLER_BEARS = re.compile(
+    rf"{_SELLER}[^,，。;；]{{0,3}}(?:承担|负担|支付|出|付|报销|包)"
+    r"|\b(?:paid|borne|covered) by (?:us|the (?:seller|shop|store))"
+    r"|\b(?:we|seller|shop|store)(?: will| must)? (?:pay|cover|bear|reimburse)",
+    re.IGNORECASE,
+)
+
+
+def _payers(text: str) -> frozenset[str]:
+    """Who bears a cost, by this text."""
+    sides = (("buyer", _BUYER_BEARS), ("seller", _SELLER_BEARS))
+    return frozenset(side for side, pattern in sides if pattern.search(text))
+
+
+_OWN_COST = re.compile(
+    r"(?:由|要|需要?)?(?:您自己|您本人|自己|您)(?=来?(?:承担|负担|出|付))"
+)
+
+
 def _plain(text: str) -> str:
-    return in_one_spelling(narrow(text))
+    return _OWN_COST.sub("由买家", in_one_spelling(narrow(text)))
 
 
 def _squeezed(text: str) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from chatbot.react.facts import Fact
 from chatbot.react.grounding.amounts import find_amounts
 from chatbot.react.grounding.check import Check, Checked, proved, refused
+from chatbot.react.grounding.date_claims import check_date
 from chatbot.react.grounding.dates import find_dates
 from chatbot.react.grounding.draft import Draft
 from chatbot.react.grounding.evidence import Subject
 from chatbot.react.grounding.fact_claims import (
     SAYS_REFUND,
     check_amount,
-    check_date,
     check_place,
     check_status,
     observed_places,

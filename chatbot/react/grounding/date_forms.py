@@ -159,7 +159,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:the day after tomorrow|the day before yesterday|tomorrow|yesterday"
             r"|today|tonight|last night|this (?:morning|afternoon|evening))\b"
-            r"|大后天|今天|今日|今晚|今早|今晨|当天|明天|明日|明早|明晚|后天|昨天|昨日|昨晚|前天|次日"
+            r"|大后天|今天|今日|今晚|今早|今晨|当天|当晚|明天|明日|明早|明晚|后天|昨天|昨日|昨晚|前天|次日"
             r"|第二天|隔天",
             re.I,
         ),

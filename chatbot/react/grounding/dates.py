@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from chatbot.react.grounding.date_forms import FORMS, HAN
@@ -52,7 +52,7 @@ _RELATIVE_DAYS = {
     "last night": -1, "the day before yesterday": -2,
     "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "当天": 0, "今晨": 0, "明天": 1,
     "明日": 1, "明早": 1, "明晚": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨日": -1,
-    "昨晚": -1, "前天": -2, "次日": 1, "第二天": 1, "隔天": 1,
+    "昨晚": -1, "前天": -2, "当晚": 0, "次日": 1, "第二天": 1, "隔天": 1,
 }  # fmt: skip
 _WORD_NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
@@ -80,7 +80,7 @@ _ZH_UNITS = {
 
 # Between which hours a part of the day lies, generously; past 24 is the next morning.
 _PARTS: tuple[tuple[str, tuple[int, int]], ...] = (
-    ("tonight", (16, 31)), ("morning", (4, 13)), ("afternoon", (11, 19)),
+    ("tonight", (16, 31)), ("morning", (0, 13)), ("afternoon", (11, 19)),
     ("evening", (16, 25)), ("midday", (10, 15)), ("night", (18, 31)), ("清晨", (3, 10)),
     ("凌晨", (0, 8)),
     ("早上", (4, 12)), ("早晨", (4, 12)), ("上午", (4, 13)), ("中午", (10, 15)),
@@ -142,7 +142,8 @@ _GLUE = re.compile(
 
 def _joined(text: str, mentions: list[DateMention]) -> Iterator[DateMention]:
     waiting: DateMention | None = None
-    for mention in mentions:
+    for found in mentions:
+        mention = _resolved(found, waiting)
         if waiting is not None:
             both = _both(waiting, mention)
             gap = text[waiting.end : mention.start]
@@ -159,6 +160,24 @@ def _joined(text: str, mentions: list[DateMention]) -> Iterator[DateMention]:
         waiting = mention
     if waiting is not None:
         yield waiting
+
+
+SAME_DAY = {"当天": 0, "当晚": 0, "次日": 1, "第二天": 1, "隔天": 1}
+
+
+def _resolved(mention: DateMention, before: DateMention | None) -> DateMention:
+    """ "28 November … that day": a day that another date tells."""
+    days = SAME_DAY.get(mention.text)
+    if days is None or before is None or not before.when.month or not before.when.day:
+        return mention
+    try:
+        # The year matters for the length of February alone.
+        day = date(before.when.year or 2028, before.when.month, before.when.day)
+    except ValueError:
+        return mention
+    day += timedelta(days=days)
+    when = When(month=day.month, day=day.day, part=mention.when.part)
+    return replace(mention, when=when)
 
 
 def _both(one: DateMention, other: DateMention) -> When | None:

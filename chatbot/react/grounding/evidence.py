@@ -111,7 +111,19 @@ class Evidence:
         """What an observed canonical number stands for, or None."""
         if number in self._parcels:
             return Subject(self.order_of_parcel.get(number), number)
+        if order := self._order_of_refund.get(number):
+            return Subject(order)
         return Subject(number) if number in self.orders else None
+
+    @cached_property
+    def _order_of_refund(self) -> Mapping[str, str]:
+        return {
+            key: fact.order
+            for fact in self.facts
+            if fact.kind == "refund_number"
+            and fact.order
+            and (key := canonical(fact.value))
+        }
 
     @cached_property
     def _parcels(self) -> frozenset[str]:

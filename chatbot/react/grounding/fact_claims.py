@@ -1,19 +1,16 @@
-"""Dates, amounts, places and status words of a draft, held against the facts."""
+"""Amounts, places and status words of a draft, held against the facts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator
 
 from chatbot.react.facts import Fact, Money
 from chatbot.react.grounding.amounts import AmountMention
 from chatbot.react.grounding.check import Check, Checked, proved, refused
-from chatbot.react.grounding.dates import DateMention
 from chatbot.react.grounding.evidence import Subject
 from chatbot.react.grounding.lexicon import word_list
 from chatbot.react.grounding.places import PlaceMention, same_place
-from chatbot.react.grounding.roles import FIELDS, role_of
 from chatbot.react.grounding.status_words import State
 from chatbot.react.grounding.statuses import (
     StatusMention,
@@ -21,103 +18,8 @@ from chatbot.react.grounding.statuses import (
     proof_of,
     states_of,
 )
-from chatbot.react.grounding.when import says
 from chatbot.react.types import Claim
 from chatbot.understanding.text import narrow
-
-# ---- dates
-
-# "If it has not come within a few days" says nothing of when it comes.
-_IF = re.compile(r"\bif\b|如果|若|要是", re.I)
-_ARRIVES = frozenset({"expected", "refund"})
-
-# Said of the talk itself as often as of an event ("anything else today?").
-_TODAY = frozenset(
-    {"today", "tonight", "今天", "今日", "今晚", "this morning", "this afternoon"}
-)
-_REFUND_FIELDS = frozenset({"requested_at", "settled_at", "expected_at"})
-
-
-def check_date(check: Check, mention: DateMention) -> Iterator[Checked]:
-    draft = check.draft
-    clause = draft.clause_at(mention.start, mention.end)
-    sentence = draft.sentence_at(mention.start)
-    role = role_of(draft.text, mention.start, mention.end, clause, sentence.start)
-    if not role and mention.text.casefold() in _TODAY:
-        return
-    if mention.when.is_span and not role and check.is_echo(mention.text):
-        return
-    if (
-        mention.when.is_span
-        and role not in _ARRIVES
-        and _IF.search(draft.text, sentence.start, mention.start)
-    ):
-        return
-    about = draft.about(mention.start)
-    subjects = about.subjects
-    allowed = FIELDS.get(role)
-    if allowed is not None and (
-        check.about_refund or SAYS_REFUND.search(check.sentence(mention.start))
-    ):
-        allowed |= _REFUND_FIELDS
-    wrong_role = False
-    for fact, moments in _moments(check, check.facts_about(subjects)):
-        if not any(_says(mention, moment, check) for moment in moments):
-            continue
-        if allowed is not None and not _field_names(fact, check) & allowed:
-            wrong_role = True
-            continue
-        yield proved(mention.text, "date", fact, subjects)
-        return
-    if check.articles.hold(mention.text):
-        return
-    if mention.when.is_span and check.is_negative(mention.start) and not role:
-        return
-    yield refused(mention.text, "date", "wrong_role" if wrong_role else "not_observed")
-
-
-def _moments(
-    check: Check, facts: Sequence[Fact]
-) -> Iterator[tuple[Fact, tuple[datetime, ...]]]:
-    """The observed times, each as the customer's clock and as its own zone show it."""
-    for fact in facts:
-        if isinstance(fact.value, datetime):
-            yield fact, _clocks(fact.value, check)
-    for one in check.evidence.by_id.values():
-        fact = Fact(
-            "date", "observed_at", "observed_at", one.observed_at, one.id, one.tool
-        )
-        yield fact, (one.observed_at.astimezone(check.evidence.zone), one.observed_at)
-
-
-def _clocks(moment: datetime, check: Check) -> tuple[datetime, ...]:
-    here = moment.astimezone(check.evidence.zone)
-    return (here, moment) if moment.utcoffset() != here.utcoffset() else (here,)
-
-
-def _says(mention: DateMention, moment: datetime, check: Check) -> bool:
-    when = mention.when
-    now = check.evidence.now
-    # A clock time in UTC is a machine's stamp: the customer's own clock shows another.
-    has_clock = when.hour is not None or when.part is not None
-    if has_clock and moment.utcoffset() == UTC.utcoffset(None):
-        here = moment.astimezone(check.evidence.zone)
-        if not when.in_utc and here.utcoffset() != moment.utcoffset():
-            return False
-    return says(when, moment, now)
-
-
-def _field_names(fact: Fact, check: Check) -> frozenset[str]:
-    if fact.name != "at":
-        return frozenset({fact.name})
-    prefix = fact.path.rpartition(".")[0]
-    statuses = {
-        f"at:{one.value}"
-        for one in check.evidence.facts
-        if one.observation_id == fact.observation_id and one.path == f"{prefix}.status"
-    }
-    return frozenset({"at", *statuses})
-
 
 # ---- amounts
 
@@ -215,6 +117,9 @@ def check_place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
         if fact.name == "ship_to" and not to_there and not is_current:
             wrong_role = True
             continue
+        if is_current and _LEFT.search(before) and not _has_left(check, fact):
+            wrong_role = True
+            continue
         yield proved(mention.text, "place", fact, subjects)
         return
     if wrong_role:
@@ -225,6 +130,22 @@ def check_place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
     if check.is_echo(mention.text) and check.is_negative(mention.start):
         return
     yield refused(mention.text, "place", "not_observed")
+
+
+_LEFT = re.compile(
+    r"\b(?:left|departed|cleared)\b[^,.]{0,12}$|(?:离开|驶离)[^,，。]{0,6}$", re.I
+)
+_DEPARTURE = re.compile(r"depart|\bleft\b|sent on|离开|发出|发往|驶离", re.I)
+
+
+def _has_left(check: Check, place: Fact) -> bool:
+    """Whether the last event at the parcel's place is that it left there."""
+    return any(
+        fact.name == "last_event"
+        and fact.observation_id == place.observation_id
+        and bool(_DEPARTURE.search(str(fact.value)))
+        for fact in check.evidence.facts
+    )
 
 
 def observed_places(check: Check) -> frozenset[str]:

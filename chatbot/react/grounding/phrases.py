@@ -33,6 +33,12 @@ _PROMISE = word_list(r"""
         |open|create|issue|transfer|connect|pass|find out|see to|take care|handle
         |confirm|verify|try|work on|proceed|go ahead|remind|change|place|return|replace
         |ship|deliver|review)(?:ing)?\b
+    \bwe(?:'ll| will)(?! (?:be (?:happy|glad|able)|need|have to|not|never|only)\b)
+        \s[a-z]{2,}
+    \b(?:it|they|parcel|package)(?:'ll| will| is going to| is about to)(?: then| next
+        | now| be| soon){0,2} (?:go|going|move|moved|head|leave|continue|travel|pass
+        |sent on|forwarded|loaded)\b
+    (?:接下来|下一步|下一站|之后|随后)(?:就|会|将|要)*(?:发往|发到|送|运|到|派|转)
     \blet me (?:just |quickly |now |go |first )*(?:check|look|see|find|verify|confirm
         |contact|investigate|pull|get|fetch|try|ask|process)
     \byou(?:'ll| will) (?:be (?:notified|contacted|informed|updated|called|refunded
@@ -48,6 +54,12 @@ _PROMISE = word_list(r"""
         |cancelled|canceled|resolved|replaced|arrive|delivered|updated)
         (?: \w+){0,2} (?:soon|shortly|asap|as soon as possible|in no time|any (?:day
         |time|minute) now|very soon|right away|immediately)
+    \b(?:they|the (?:driver|carrier|courier|warehouse|seller)|UPS|DHL|FedEx)
+        (?:'ll| will)(?: \w+){0,2} (?:try|attempt|deliver|call|reply|contact|come
+        |return|bring|ship|refund|fix|sort)
+    \b(?:arrive|reach you|be with you|get to you|be there|ship|go out|land|come)
+        (?: \w+){0,2} (?:soon|shortly|before long|in no time)\b
+    (?:放心|请放心)[^。!?？]{0,4}(?:会|一定|肯定|不会|都)|包在我|一分(?:钱)?(?:都|也)?不会?少
     \b(?:bear with me|one moment|just a (?:moment|second|minute)|give me a (?:moment
         |second|minute)|hold on|hang tight|stay tuned|please wait while)\b
     (?:稍后|随后|晚点|晚些时候|回头|稍晚)(?:[^,，。!！?？;；]{0,10})(?:再(?!试|来|查询)
@@ -56,12 +68,16 @@ _PROMISE = word_list(r"""
         |团队|系统|平台|有人|相关部门|卖家)[^,，。!！?？;；如若可能]{0,8}?(?:会|将|马上
         |立刻|立即|这就|去)[^,，。!！?？;；]{0,8}?(?:查|核实|催|跟进|联系|反馈|通知|处理
         |安排|回复|退款|补发|发货|取消|修改|上报|转告|确认|提交|告知|解决|派送|配送|寄
-        |办理|关注|答复|转接|协调|送)
+        |办理|关注|答复|转接|协调|送)(?![了过])
     (?:会|将)(?:[^,，。!！?？;；]{0,4})(?:第一时间|尽快|马上|立即|及时|陆续|优先)
         (?:[^,，。!！?？;；]{0,8})(?:通知|联系|处理|回复|发货|发出|退款|安排|告知|解决
         |跟进|寄|送|补发|反馈|派)
     (?:尽快|马上|很快|立即|立刻)(?:就)?(?:会|将|能)?(?:帮您|为您|给您|替您|就)?(?:催|查
         |发货|发出|处理|安排|跟进|联系|退款|送达|送到|反馈|到货|寄出|补发)
+    (?:[\d一二两三几]{1,3}个?(?:小时|工作日|天|分钟)之?内)(?:就|会|将|一定|必|给您|为您|我们?)*
+        (?:答复|回复|联系|处理|解决|通知|发货|退款|到账|办好|搞定)
+    (?:我|这边|我们)[^,，。]{0,4}(?:把|将)[^,，。]{1,12}(?:转给|转交|反馈|提交|报给|告诉|转达)
+    (?:很快|马上|即将|不久|过不了多久)(?:就|能|会|可以|要)*(?:到|送|收|发|退|寄|处理|解决)
     请?(?:您)?(?:稍等|稍候|等一下|等我)(?:[^,，。!！?？;；]{0,4})
     我(?:这边)?(?:先|来|去|再)?(?:帮您|为您|给您)(?:查一下|查询一下|看一下|催|核实|跟进
         |处理|反馈|联系|确认一下)
@@ -94,6 +110,24 @@ _CONDITION = word_list(r"""
     希望
 """)
 _EFFECT = word_list(r"""
+    \b(?:I|we)(?:'ve| have)(?: (?:just|already|now|also|gladly|successfully|personally
+        |since))*\s(?!(?:check|look|search|tri|notic|need|receiv|review|us|mention|list
+        |describ|explain|answer)(?:ed|d)\b)[a-z]{2,12}ed\b
+    \b(?:rely|count|depend) on (?:us|me)\b
+    \b(?:I|we)(?:'ve| have)?(?: just| already| now)? (?:spoken?|wrote|written|told|gave
+        |given|rang|got in touch|gotten in touch|sent|made sure|set up)\b
+    \b(?:attempt|delivery|pick-?up|appointment|slot|visit|call|callback)
+        (?: is| has been| was)(?: now| already)? (?:booked|arranged
+        |scheduled|planned|confirmed)\b
+    (?:已经?|都)(?:约好|预约|约定|安排好|排好|定好|订好)
+    \bI (?!(?:check|look|search|tri|notic|need|receiv|review|want|mention|list
+        |stopp)(?:ed|d)
+        \b)[a-z]{2,12}(?<!ne)ed\b
+    \b(?:cancellation|refund|return|exchange|replacement|change) (?:of [^ ]{1,12} )?
+        (?:is|process is) (?:now |already )?(?:under ?way|started|in motion|on its way)
+    (?:替|帮|为|给)您(?!查|看|找|核|搜|检|翻|添|带来|造成|打扰|了|送|寄|发|退)
+        [^,，。!?？吗]{1,10}了(?=[,，。!~]|$)
+    (?:取消|退款|退货|换货|申诉|投诉)(?:流程|申请|手续)?(?:已经?)(?:启动|开始|生效|走完)
     \b(?:I|we)(?:'ve| have|ve)?(?: (?:just|already|now|also|(?:gone|went) ahead and
         |successfully
         |personally|since))*\s(?:cancel(?:l)?ed|submitted|refunded|requested|updated
@@ -102,7 +136,10 @@ _EFFECT = word_list(r"""
         |transferred|connected|passed|issued|started|raised|flagged|urged|asked
         |spoken|talked|called|emailed|messaged|reached out|informed
         |logged|noted|corrected|replaced|reserved|applied|approved|expedited|added
-        |recorded|set up|put (?:an?|in|through|it)|rushed|pushed|chased
+        |recorded|set up|put (?:an?|in|through|it)|had (?:a |the |our )|let (?:the
+        |our)|made sure|taken care
+        |dealt with|fixed|resolved|waived|credited|intercepted|paused|rushed
+        |pushed|chased
         |nudged|pinged|reshipped|removed|triggered|deleted|erased
         |wiped|purged|closed|voided|paid|charged)\b
     \b(?:request|ticket|case|claim|complaint|application|return label|label|replacement
@@ -119,6 +156,11 @@ _EFFECT = word_list(r"""
         (?: [^ ,.]{1,14}){0,3}? (?:has|have|was|were|is|are)
         (?: now| already| just| all)?
         (?: been)? (?:successfully )?(?:deleted|erased|removed|wiped|purged|voided)\b
+    \b(?:warehouse|carrier|courier|driver|team|colleagues?|seller|support|manager)
+        (?: \w+){0,2} (?:has|have|was|were)(?: \w+){0,1} (?:informed|told|notified
+        |asked|alerted|contacted|instructed|agreed|promised|confirmed|assured)\b
+    \b(?:is|are) (?:now )?being (?:cancel(?:l)?ed|refunded|escalated|prioriti[sz]ed
+        |rerouted|redirected|replaced|reshipped|investigated)\b
     (?:^|[\n.!。！] ?)(?:all )?(?:done|deleted|erased|removed)
         (?=[.!,;。！，；]|$)
     \bI(?:'m| am) (?:now )?(?:cancel(?:l)?ing|processing|submitting|refunding
@@ -138,11 +180,18 @@ _EFFECT = word_list(r"""
         |抹掉|关闭)(?!中|状态)
     (?:删除|注销|清除|清空|移除)(?:成功|完成|完毕|好了|了)
     (?:办|搞|弄|删|清|改|退|处理)(?:好|定|妥|完)了
+    (?:我|这边|我们)?(?:已经?|刚刚?)(?:让|叫|请|拜托|嘱咐|要求|跟|和|给|向)
+        [^,，。]{0,8}(?:仓库|同事|快递|商家|财务|客服|主管|卖家|站点|顺丰|物流)
+    (?:仓库|快递|快递员|同事|客服|财务|主管|商家|卖家|顺丰|京东|圆通|中通)(?:那边|方面)?
+        (?:已经?|刚刚?)?(?:答应|承诺|保证|确认过|同意|回复说|表示)
+    (?:催|催促|反馈|登记|备注|上报|加急|投诉|拦截)(?:过)?了
     正在为您(?:取消|转接|处理|办理|申请|提交|催|联系)
     (?:帮您|为您|给您)(?:取消|退款|修改|提交|登记|反馈|催促|办理|申请|转接|联系|拦截
         |加急|催)(?:好)?了
 """)
 _POLICY = word_list(r"""
+    \d{1,3}\s?%
+    (?:赔|返还?|补)(?:给)?(?:您|你)
     \b(?:our|the|shop|store|company)(?: \w+){0,2} polic(?:y|ies)\b(?: (?:is|are|says?
         |states?|allows?|requires?|covers?))
     \bfree (?:of charge )?(?:returns?|shipping|delivery|exchanges?)

@@ -28,10 +28,11 @@ _ROLES = word_list(r"""
     (?P<scan>arriv(?:ed|al) (?:at|in)\b(?! your)|departed|left (?!our)|reached|scan
         (?:ned)?|last (?:event|seen|scan|movement|status|known)|logged|recorded
         |passed through|抵达|离开|扫描|最后|最新|最近|揽收|picked up|collected
+        |sent (?:it |them )?out|out for delivery|开始(?:派送|派件|配送)|出来的?|出站
         |tried to|attempt|came by|送过|派送过|投递过|没送成|上门|(?:派送|投递)(?:失败
         |未)
         |到(?:达|了|的)?(?=[^,，。您你家]{1,12}(?:中心|站|网点|营业|机场|仓|集散|分拨))
-        |到(?:达|了|的)(?=[\u4e00-\u9fff]{2})(?![您你家手货])|已到)
+        |到(?:达|了|的)(?=[\u4e00-\u9fff]{2})(?![您你家手货])|已到|记录|动态|动静|轨迹)
     (?P<refund>refund|退款|到账|退回)
     (?P<expected>expect|estimat|\beta\b|\bdue\b|will (?:be delivered|arrive|reach|get
         |come|be there|be with)|receiv(?:e|ing)\b|have it\b|in your hands
@@ -44,7 +45,7 @@ _ROLES = word_list(r"""
         |已送达|妥投|已经送达|送到了|收货)
     (?P<arrival>arriv|reach(?:es)? you|送达|到达|送到|派送|收到|配送)
     (?P<shipped>ship(?:ped|ment|ping)?\b|dispatch|despatch|sent|left our|posted|发货
-        |寄出|发出|出库|发走)
+        |寄出|发出|出库|发走|发(?:的|了|过)货?|寄的)
     (?P<cancelled>cancel|取消)
     (?P<placed>placed|ordered|order(?:ing)? date|created|bought|purchased|下单|下的单
         |创建|购买|订购)

@@ -50,12 +50,17 @@ _ZH: dict[State, str] = {
     State.OUT_FOR_DELIVERY: r"""
         (?:正在|正)?(?:派送|配送|派件|投递)(?:途)?中
         正在(?:为您)?(?:派送|配送|派件|投递)
-        送货途中|送货上门的?(?:路上|途中)|正在(?:给您|为您)?(?:送货|上门)
+        装(?:上|车)[^,，。]{0,10}(?:车|出发)|送货途中|送货上门的?(?:路上|途中)|正在(?:给您|为您)?(?:送货|上门)
         快递员正(?:在)?送
+        (?:配送员|快递员|派送员|骑手|小哥)[^,，。]{0,6}(?:拿到|取到|取走|带着|出发|装车)
         已(?:安排|开始)派(?:送|件)
     """,
     State.DELIVERED: r"""
         签收|送达|妥投|送到(?:了)?|已到货|投递成功
+        (?:抵达|到达|到了?)目的地(?![\u4e00-\u9fff]{0,4}(?:市|城市|分拨|中心|网点|站))
+        (?:放在?|留在|投递?到|丢在)[^,，。]{0,8}(?:门口|前台|信箱|快递柜|驿站|物业|门卫)
+        (?:已经?|都)?(?:到您|在您)(?:手上|手里|手中|家)
+        (?:家人|邻居|同事|物业|门卫|前台)[^,，。]{0,4}(?:代收|收了|签了)
         收货(?!地址|人|信息|城市)
         (?:由|被|已|经)[^,，。]{0,6}代收
         (?:派送|配送)(?:完成|成功)
@@ -77,6 +82,7 @@ _ZH: dict[State, str] = {
         (?:待|等待|等候)(?:仓库|商家|卖家)?(?:发货|出库|发出)
     """,
     State.SHIPPED: r"""
+        发(?:的|了|过)货|寄(?:的|过)(?=[,，。件]|$)|(?<=[没未])寄(?=[呢哦啊,，。!]|$)
         发货|发出|寄出|出库|发走|寄走|发了(?=[哦啦呢的~,。!]|$)
         (?<=[没未])发(?=[呢哦啊嘞,，。!]|$)
     """,
@@ -84,7 +90,9 @@ _ZH: dict[State, str] = {
         (?:待|未|等待|尚未|没有?)(?:付款|支付)
     """,
     State.PAID: r"付款|支付(?!宝|方式|账户|渠道|平台)|付清",
-    State.RETURNED: r"已经?退(?:回|货)(?!款|至|到|换)|退(?:回|货)了|退货(?:已)?完成",
+    State.RETURNED: r"""
+        已经?退(?:回|货)(?!款|至|到|换|原|您|给)|退(?:回|货)了|退货(?:已)?完成
+    """,
     State.CANCELLED: r"取消|已关闭|关闭了",
     State.LOST: r"丢失|丢件|遗失|弄丢|寄丢|已经?(?:破损|损坏)|运输途?中(?:破损|损坏)",
     State.DELAYED: r"""
@@ -109,6 +117,8 @@ _EN: dict[State, str] = {
     State.OUT_FOR_DELIVERY: r"""
         out for delivery
         out with the (?:courier|driver)
+        on (?:the|a|its) (?:\w+ )?(?:truck|van|lorry) (?:to|for)
+        (?:driver|courier) (?:now |already )?(?:has|picked|took|is carrying)
         on (?:the|a) delivery (?:vehicle|van|truck)
         with (?:the|your) (?:delivery )?(?:driver|courier) (?:for|to) deliver\w*
         being delivered
@@ -120,12 +130,19 @@ _EN: dict[State, str] = {
         returning to (?:the )?(?:sender|us|shop|seller)
     """,
     State.RETURNED: r"""
+        (?:returned|sent)(?: [^ ,.]{1,12})? (?:back )?to (?:the |its )?
+            (?:sender|shop|seller)
         (?:has been|have been|was|were|is|already) (?:returned|sent back)(?! to your
             | to the (?:original|card))
     """,
     State.DELIVERED: r"""
         delivered
-        handed over|handed to you|signed for
+        handed (?:over|to (?:you|someone|somebody|a |an |your ))|signed for
+        (?:reached|arrived at) (?:its|the|your) (?:final )?
+            (?:destination|address|door|home|house)
+        (?:left|put|placed) (?:at|in|on|with) (?:your|the|a) (?:\w+ )?
+            (?:door|porch|doorstep|mailbox|letterbox|reception|locker|neighbou?r)
+        (?:with|at) (?:you|your (?:door|place|home|address)) (?:now|already)
         (?:has|have|had|'ve|'s)(?: now| just| already| not| yet){0,2} arrived(?! (?:at
             |in))
         (?:hasn'?t|haven'?t) arrived
@@ -159,6 +176,8 @@ _EN: dict[State, str] = {
     State.SHIPPED: r"""
         shipped|dispatched|despatched|sent out|posted out|gone out
         left (?:our|the) warehouse
+        (?<=have )sent (?:it|them|this|that)|(?<=n't )sent (?:it|them|this|that)
+        (?<=not )sent (?:it|them|this|that)
         (?:been|was) sent(?= out| on| to you| by| via|[.,]|$)
     """,
     State.UNPAID: r"""
@@ -176,7 +195,8 @@ _EN: dict[State, str] = {
     State.CANCELLED: r"cancel(?:l)?ed",
     State.LOST: r"""
         (?:has been|was|is|got|been|it'?s|(?:parcel|package)'?s)
-            \s(?:lost|misplaced|stolen)
+            \s(?:(?:probably|likely|apparently|presumably|now|already|perhaps)\s)*
+            (?:lost|misplaced|stolen)
         damaged in transit
         gone missing
         lost in (?:transit|the mail)

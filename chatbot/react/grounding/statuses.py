@@ -205,11 +205,31 @@ def proof_of(
 ) -> Fact | None:
     """The fact that proves a state, or its absence, among those of one subject."""
     current = [fact for fact in facts if past or not is_event(fact)]
+    says_unpaid = (state, negated) in ((_S.UNPAID, False), (_S.PAID, True))
+    if says_unpaid and (never := _never_paid(current)):
+        return never
     if not negated:
         return next((fact for fact in current if state in states_of(fact)), None)
     if any(state in states_of(fact) for fact in current):
         return None
     return next((fact for fact in current if _denies(fact, state)), None)
+
+
+def _never_paid(facts: Iterable[Fact]) -> Fact | None:
+    """The status of an order that was cancelled before anything was paid."""
+    known = list(facts)
+    if any(fact.name == "paid_at" for fact in known):
+        return None
+    return next(
+        (
+            fact
+            for fact in known
+            if fact.kind == "status"
+            and table_of(fact) is _ORDER
+            and fact.value == "cancelled"
+        ),
+        None,
+    )
 
 
 _REFUND_STATES = frozenset(s for s in State if s.startswith("refund"))
