@@ -1,6 +1,8 @@
-"""A linear classifier: one weighted sum per need, and one for out of scope.
+"""The classifier: one weighted sum per need and for out of scope, and a hidden layer.
 
-The weights are trained by ``chatbot.understanding.training.train`` and pinned by hash.
+The sums see what each feature says by itself, the hidden layer of rectified units what
+features say together. The weights are trained by
+``chatbot.understanding.training.train`` and pinned by hash.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from operator import itemgetter, mul
 from pathlib import Path
 
@@ -18,9 +21,10 @@ from chatbot.understanding.features import BUCKETS
 from chatbot.understanding.kinds import Language, Need
 
 LABELS: tuple[str, ...] = (*(need.value for need in Need), "out_of_scope")
+HIDDEN = 32
 MODEL_SHA256: dict[Language, str] = {
-    "en": "550a08658e35467ffb6df7bcfb01131c30c8d6bed7a03f0c7342257ac68f829f",
-    "zh": "4b6520ea258cb16d77838eaba3e06f520d1993316124c56bbf822621e265cf71",
+    "en": "5a53e4c4ecac94338445d90b8546af930391c32f9b25345c78fc4f78cc358b93",
+    "zh": "7888d3f5306c3455387624337e48b90615e57da1cfbc46362712273a7e4dbdf7",
 }
 _FOLDER = Path(__file__).parent / "weights"
 
@@ -31,10 +35,18 @@ class WrongWeights(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A column of signed bytes for each label, to be multiplied by ``scale``."""
+    """What the classifier has learned.
 
-    scale: float
-    bias: tuple[float, ...]
+    ``columns`` are signed bytes, a column of features for each label and then for each
+    hidden unit, to be multiplied by the scale of its kind. ``outputs`` has a row for
+    each label: what the hidden units add to it.
+    """
+
+    label_scale: float
+    hidden_scale: float
+    label_bias: tuple[float, ...]
+    hidden_bias: tuple[float, ...]
+    outputs: tuple[tuple[float, ...], ...]
     columns: tuple[array[int], ...]
 
 
@@ -51,22 +63,35 @@ def _weights(language: Language) -> Weights:
 
 
 def pack(weights: Weights) -> bytes:
-    head = array("d", (weights.scale, *weights.bias))
+    head = array("d", (weights.label_scale, weights.hidden_scale))
+    head.extend(weights.label_bias)
+    head.extend(weights.hidden_bias)
+    for row in weights.outputs:
+        head.extend(row)
     return head.tobytes() + b"".join(column.tobytes() for column in weights.columns)
 
 
 def unpack(data: bytes) -> Weights:
     """The weights of a file; ValueError where the size is not that of a model."""
+    labels = len(LABELS)
     head = array("d")
-    split = head.itemsize * (1 + len(LABELS))
-    if len(data) != split + BUCKETS * len(LABELS):
+    numbers = 2 + labels + HIDDEN + labels * HIDDEN
+    split = head.itemsize * numbers
+    if len(data) != split + BUCKETS * (labels + HIDDEN):
         raise ValueError(f"a model of {len(data)} bytes")
     head.frombytes(data[:split])
-    columns = tuple(
-        array("b", data[start : start + BUCKETS])
-        for start in range(split, len(data), BUCKETS)
+    values = iter(head)
+    return Weights(
+        label_scale=next(values),
+        hidden_scale=next(values),
+        label_bias=tuple(islice(values, labels)),
+        hidden_bias=tuple(islice(values, HIDDEN)),
+        outputs=tuple(tuple(islice(values, HIDDEN)) for _ in LABELS),
+        columns=tuple(
+            array("b", data[start : start + BUCKETS])
+            for start in range(split, len(data), BUCKETS)
+        ),
     )
-    return Weights(head[0], tuple(head[1:]), columns)
 
 
 def probabilities(found: Mapping[int, float], language: Language) -> dict[str, float]:
@@ -75,12 +100,21 @@ def probabilities(found: Mapping[int, float], language: Language) -> dict[str, f
 
 
 def weigh(found: Mapping[int, float], weights: Weights) -> dict[str, float]:
-    """Each label's probability; all loops run in C, for the sake of time."""
+    """Each label's probability; all long loops run in C, for the sake of time."""
     take = itemgetter(*found)  # always several: a text has a length and its ends
+    values = tuple(found.values())
+    sums = [sum(map(mul, take(column), values)) for column in weights.columns]
+    direct, hidden = sums[: len(LABELS)], sums[len(LABELS) :]
+    units = [
+        max(0.0, total * weights.hidden_scale + bias)
+        for total, bias in zip(hidden, weights.hidden_bias, strict=True)
+    ]
     likely = {}
-    for label, bias, column in zip(LABELS, weights.bias, weights.columns, strict=True):
-        total = sum(map(mul, take(column), found.values()))
-        likely[label] = _sigmoid(total * weights.scale + bias)
+    for label, total, bias, row in zip(
+        LABELS, direct, weights.label_bias, weights.outputs, strict=True
+    ):
+        added = sum(map(mul, units, row))
+        likely[label] = _sigmoid(total * weights.label_scale + bias + added)
     return likely
 
 

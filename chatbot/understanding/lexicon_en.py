@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
         "human",
         r"(?<!are you )(?<!are you a )(?<!you are )\bhuman\b(?! or\b)|\b(?:real person|actual person|live (?:agent|person|chat)|customer (?:care|support|service) (?:number|no|phone))\b",
         r"\b(?:talk|speak|chat|connect|transfer|escalate|put me through|pass me)\b.{0,20}\b(?:to|with|an?|me)\b.{0,12}\b(?:agents?|humans?|persons?|someone|somebody|manager|supervisor|rep|representative|executive|people|customer (?:care|service|support)|support|team|operator|advis[eo]r|staff)\b",
+        r"\b(?:any|some)(?:one|body) real\b|\b(?:real|actual) (?:people|someone|somebody)\b",
         r"\bcall ?(?:me )?back\b",
         r"\b(?:get|be|put me) in touch\b(?! with the (?:driver|courier))|\bcontact (?:us|you|details|info\w*)\b",
         r"\b(?:your|an?|the) (?:e-?mail(?: address)?|phone|telephone|contact|complaints?)(?: number| line| department| team)\b",

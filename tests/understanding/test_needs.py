@@ -166,3 +166,40 @@ def test_a_very_long_text_is_read_to_its_end(piece: str) -> None:
     """A pattern that tries all ways through it would not come back."""
     text = piece * (100_000 // len(piece))
     assert read_question(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        # What happened is told, and something else is asked.
+        ("Order O-204 still hasn't come. Can I cancel it?", {"cancel"}),
+        ("I have not received my parcel yet, when will it come?", {"eta"}),
+        ("这单一直没收到，能开发票吗", {"invoice"}),
+        # Both are asked.
+        ("What's happening with O-204 and can I get an invoice?", None),
+        ("what is the status of my order and how do i change the address", None),
+        ("我的订单什么情况，能开发票吗", None),
+    ],
+)
+def test_what_is_told_is_no_question_beside_one(
+    text: str, needs: set[str] | None
+) -> None:
+    read = {need.value for need in read_question(text).needs}
+    if needs is None:
+        assert "order_status" in read
+        assert len(read) == 2
+    else:
+        assert read == needs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where is O-204? I want to return O-203",
+        "cancel O-204 and refund me",
+        "when will it arrive, and what's the tracking number?",
+        "O-204到哪了？帮我把地址改了",
+    ],
+)
+def test_two_questions_in_one_message_are_both_read(text: str) -> None:
+    assert len(read_question(text).needs) == 2

@@ -9,6 +9,8 @@ from pathlib import Path
 from chatbot.understanding.kinds import Language
 
 _FOLDER = Path(__file__).parent
+# Apart from each other: two of them ask that they stay under their own licence.
+_OF_OTHERS = ("licensed.jsonl", "hint3.jsonl", "bitext.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Example:
 
 
 def examples(language: Language) -> list[Example]:
-    """Ours first, then those of others (``licensed.jsonl``), in file order."""
+    """Ours first, then those of others, in file order."""
     return own_examples(language) + licensed_examples(language)
 
 
@@ -38,8 +40,11 @@ def own_examples(language: Language) -> list[Example]:
 
 
 def licensed_examples(language: Language) -> list[Example]:
-    lines = (_FOLDER / "licensed.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = [
+        json.loads(line)
+        for name in _OF_OTHERS
+        for line in (_FOLDER / name).read_text("utf-8").splitlines()
+    ]
     return [
         Example(row["text"], frozenset(row["labels"]), language)
         for row in rows
