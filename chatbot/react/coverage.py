@@ -18,6 +18,7 @@ from chatbot.react.grounding.said import unsaid
 from chatbot.react.grounding.secrets import leaked
 from chatbot.react.grounding.slots import slots_of, subjects_of
 from chatbot.react.grounding.statuses import find_statuses
+from chatbot.react.grounding.tongue import is_in_other_language
 from chatbot.react.types import Background, Claim, Coverage, Proof, Slot
 from chatbot.understanding.needs import Need, Question
 from chatbot.understanding.text import narrow, narrow_lines
@@ -62,6 +63,10 @@ def answer_covers_question(
     seen = [str(fact.value) for fact in evidence.facts if fact.kind == "name"]
     seen.append(question.text[:MAX_ANSWER])
     checked = [*_of_the_whole(answer, secrets, seen), *claims_of(check)]
+    if not check.articles.is_foreign_to(question.language) and is_in_other_language(
+        answer[:MAX_ANSWER], question.language, evidence.facts
+    ):
+        checked.append(Checked(Claim(answer[:40], "filler", why="language")))
     slots = slots_of(
         [one.number for one in draft.numbers],
         question=question,

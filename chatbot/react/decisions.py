@@ -104,12 +104,22 @@ def _decide_call(
 def _observe_or_stop(call: ToolCall, state: RunState, rules: Rules) -> Decision:
     before = known.earlier_results(state, call)
     if len(before) >= rules.limits.max_identical_calls:
-        return Stop(StopReason.REPEATED_ACTION)
+        return _stop_repeating(state, rules)
     if before:
         return Observe(call, earlier=before[0])
     if known.tool_calls(state) >= rules.limits.max_tool_calls:
         return Stop(StopReason.STEP_LIMIT)
     return Observe(call)
+
+
+def _stop_repeating(state: RunState, rules: Rules) -> Stop:
+    """A model that repeats a call after its draft was sent back can't word what it
+    found: code does, where everything is proved."""
+    if known.sent_back(state):
+        stop = outcomes.without_a_good_draft(state, rules)
+        if stop.reason is StopReason.ANSWERED:
+            return stop
+    return Stop(StopReason.REPEATED_ACTION)
 
 
 def suspension(state: RunState, rules: Rules) -> Suspend | None:

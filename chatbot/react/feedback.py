@@ -48,7 +48,23 @@ def coverage_feedback(coverage: Coverage, language: Language) -> str:
     """What to change in the draft, in the customer's language; "" where it passed."""
     lines = [_slot_line(slot, language) for slot in coverage.unanswered]
     lines += _claim_lines(coverage.unsupported, language)
-    return "\n".join(list(dict.fromkeys(lines))[:_MAX_LINES])
+    lines = list(dict.fromkeys(lines))[:_MAX_LINES]
+    if lines and not _needs_a_look_up(coverage):
+        lines.append(_REWRITE[language])
+    return "\n".join(lines)
+
+
+def _needs_a_look_up(coverage: Coverage) -> bool:
+    return any(slot.state is SlotState.OPEN for slot in coverage.unanswered) or any(
+        claim.kind == "policy" for claim in coverage.unsupported
+    )
+
+
+# Small models look up again what they were told to say.
+_REWRITE: dict[Language, str] = {
+    "en": "Call no function. Write the whole answer again, in English.",
+    "zh": "不要再调用函数，请用中文重写完整的回答。",
+}
 
 
 def _slot_line(slot: Slot, language: Language) -> str:
@@ -192,6 +208,8 @@ def _claim_line(claim: Claim, language: Language) -> str:
         )
     if claim.kind == "filler" and claim.why == "too_long":
         return "The answer is too long." if language == "en" else "回答太长了。"
+    if claim.kind == "filler" and claim.why == "language":
+        return "That was not English." if language == "en" else "上面不是中文。"
     alone = _ALONE[language].get(claim.kind)
     if alone is not None:
         return alone.format(text=text)

@@ -181,3 +181,37 @@ def test_an_order_cancelled_before_it_was_paid_was_not_paid(told: str) -> None:
         paid_at="2026-11-25T02:00:00+00:00",
     )  # fmt: skip
     assert not _draft("What about O-204?", paid, answer=answer).passed
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "refused"),
+    [
+        ("Has O-204 shipped?", "O-204 已经发货了，请您放心。", True),
+        ("Has O-204 shipped?", "O-204 has shipped; it is at 武汉转运中心.", False),
+        ("O-204 发货了吗", "Yes, the order O-204 has shipped already.", True),
+        ("O-204 发货了吗", "O-204 已发货（Lyon hub）。", False),
+    ],
+)
+def test_an_answer_is_in_the_language_of_the_question(
+    question: str, answer: str, refused: bool
+) -> None:
+    shipped = _observed("get_order", order_id="O-204", status="shipped")
+    tracked = _observed(
+        "track_shipment", order_id="O-204", tracking_id="N-1", status="in_transit",
+        place="武汉转运中心" if "武汉" in answer else "Lyon hub",
+    )  # fmt: skip
+    coverage = _draft(question, shipped, tracked, answer=answer)
+    assert ("language" in {one.why for one in coverage.unsupported}) is refused
+
+
+def test_a_place_on_the_way_is_no_destination() -> None:
+    shipped = _observed("get_order", order_id="O-204", status="shipped", ship_to="Oslo")
+    passed: Json = [{"at": "2026-11-28T15:40:00+00:00", "place": "Marseille"}]
+    tracked = _observed(
+        "track_shipment", order_id="O-204", tracking_id="N-1", status="in_transit",
+        place="Lyon hub", events=passed,
+    )  # fmt: skip
+    question = "Has O-204 shipped?"
+    assert _draft(question, shipped, tracked, answer="It shipped to Oslo.").passed
+    wrong = _draft(question, shipped, tracked, answer="It shipped to Marseille.")
+    assert [one.text for one in wrong.unsupported] == ["Marseille"]

@@ -104,7 +104,11 @@ def test_who_asks_for_nothing_is_told_what_can_be_done_here(text: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_can_be_done_here_claims_nothing(language: Language) -> None:
-    state = play(ScriptedModel(answer("Hello! How can I help?")), "hello").state
+    said, reply = {
+        "en": ("hello", "Hello! How can I help?"),
+        "zh": ("你好", "您好！请问有什么可以帮您？"),
+    }[language]
+    state = play(ScriptedModel(answer(reply)), said).state
     assert check(WHAT_WE_DO[language], state, RULES).passed
 
 

@@ -518,3 +518,14 @@ def test_a_limit_is_told_with_what_was_found_and_what_was_not() -> None:
         limits=with_limits(max_steps=1),
     )
     assert "发货" in zh.end.answer
+
+
+def test_who_repeats_a_call_instead_of_mending_a_draft_is_worded_for() -> None:
+    run = play(
+        ScriptedModel(
+            get_order("O-204"), track("N-88"), answer("It is in Oslo."),
+            track("N-88"), track("N-88"),
+        )
+    )  # fmt: skip
+    assert run.stop_reason is StopReason.ANSWERED
+    assert "Oslo" not in run.end.answer

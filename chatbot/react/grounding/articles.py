@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chatbot.react.facts import Fact
 from chatbot.react.grounding.measures import in_one_spelling
+from chatbot.understanding.needs import Language
 from chatbot.understanding.text import narrow
 
 _WORD = re.compile(r"\|[^|\s]{2,12}\||[a-z0-9]{2,}|[\u4e00-\u9fff]", re.I)
@@ -94,10 +95,9 @@ class Articles:
         plain = _squeezed(_plain(text))
         return any(name in plain for name in self._names)
 
-    def is_foreign_to(self, text: str) -> bool:
-        """Whether no article is in the language of ``text``."""
-        spoken = "zh" if any("\u4e00" <= one <= "\u9fff" for one in text) else "en"
-        return bool(self.languages) and spoken not in self.languages
+    def is_foreign_to(self, language: Language) -> bool:
+        """Whether there are articles, and none in this language."""
+        return bool(self.languages) and language not in self.languages
 
     def _has_figures(self, sentence: str) -> bool:
         return all(one in self._figures for one in _FIGURE.findall(_plain(sentence)))

@@ -117,6 +117,13 @@ def check_place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
         if fact.name == "ship_to" and not to_there and not is_current:
             wrong_role = True
             continue
+        if (
+            _SENT_TO.search(before)
+            and fact.name != "ship_to"
+            and not _weakly_told(check, mention.text, is_now)
+        ):
+            wrong_role = True
+            continue
         if is_current and _LEFT.search(before) and not _has_left(check, fact):
             wrong_role = True
             continue
@@ -132,6 +139,13 @@ def check_place(check: Check, mention: PlaceMention) -> Iterator[Checked]:
     yield refused(mention.text, "place", "not_observed")
 
 
+# Where a parcel is sent to is its address, no place that it passed.
+_SENT_TO = re.compile(
+    r"\b(?:shipped|sent|dispatched|delivered|bound|headed|heading)(?: off| out)?"
+    r" (?:to|for|towards)(?: the)?\s?$"
+    r"|(?:发往|寄往|寄到|送往|送到)\s?$",
+    re.I,
+)
 _LEFT = re.compile(
     r"\b(?:left|departed|cleared)\b[^,.]{0,12}$|(?:离开|驶离)[^,，。]{0,6}$", re.I
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from chatbot.react.facts import canonical
@@ -11,7 +12,7 @@ from chatbot.react.grounding.honesty import is_negative, names_person, negative_
 from chatbot.react.grounding.places import same_place
 from chatbot.react.grounding.status_words import State
 from chatbot.react.types import Slot, SlotState
-from chatbot.understanding.needs import Need
+from chatbot.understanding.needs import Language, Need
 
 _S = State
 # A word that answers "has it shipped?", beside "not shipped" itself.
@@ -29,6 +30,7 @@ _EXPLAINS_NONE = frozenset(
         _S.REFUNDED, _S.PENDING, _S.RETURNING, _S.UNSHIPPED,
     }
 )  # fmt: skip
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _REFUND = frozenset(state for state in State if state.startswith("refund"))
 _ACTIONS = frozenset({Need.CANCEL, Need.CHANGE_ADDRESS, Need.RETURN})
 
@@ -160,9 +162,10 @@ def _is_treated(slot: Slot, states: Sequence[Checked], check: Check) -> bool:
         return True
     if not check.articles.any:
         return slot.need in _ACTIONS and is_negative(text)
+    spoken: Language = "zh" if _HAN.search(text) else "en"
     # An article in the other language shares no words with its translation.
     return (
         check.articles.share(text) >= 0.3
         or check.articles.quoted_in(check.raw)
-        or check.articles.is_foreign_to(text)
+        or check.articles.is_foreign_to(spoken)
     )
