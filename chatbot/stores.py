@@ -42,8 +42,6 @@ def database(
         }
     elif parsed.get("ENGINE", "").endswith("postgresql") and parsed.get("NAME"):
         options.setdefault("connect_timeout", 5)
-        # Django turns preparing off altogether; tools/prepared.py asks for it by name.
-        options.setdefault("prepare_threshold", 5)
         options["options"] = (
             f"-c statement_timeout={int(statement_seconds * 1000)}"
             f" -c lock_timeout={int(lock_seconds * 1000)}"

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-import psycopg
 from django.db import connection
 from django.db.models import Expression, Model, QuerySet, sql
+
+from tools.wire import Result, Statement, exchange
+
+T = TypeVar("T")
 
 
 class Place(Expression):
@@ -47,6 +51,30 @@ class _Compiled:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Query(Generic[T]):
+    """One statement with its values, and what becomes of its result."""
+
+    text: str
+    parameters: Sequence[Any]
+    read: Callable[[Result], T]
+
+    def run(self) -> T:
+        [found] = _execute([(self.text, self.parameters)])
+        return self.read(found)
+
+
+def together(queries: Sequence[Query[Any]]) -> list[Any]:
+    """Run these one after the other; on PostgreSQL they are asked all at once.
+
+    So none of them may need what another one gives.
+    """
+    if not queries:
+        return []
+    results = _execute([(one.text, one.parameters) for one in queries])
+    return [one.read(found) for one, found in zip(queries, results, strict=True)]
+
+
 class Select:
     """The rows of a query of values: ``Select(lambda: A.objects...values_list(...))``.
 
@@ -58,12 +86,16 @@ class Select:
         self._query = query
         self._compiled: dict[str, _Compiled] = {}
 
-    def rows(self, **values: Any) -> list[tuple[Any, ...]]:
+    def asked(self, **values: Any) -> Query[list[tuple[Any, ...]]]:
         compiled = self._of_this_database()
-        found = _run(compiled.text, compiled.filled(values)).fetchall()
-        if not compiled.converters:
-            return [tuple(row) for row in found]
-        return [_converted(row, compiled.converters) for row in found]
+        return Query(
+            compiled.text,
+            compiled.filled(values),
+            lambda found: [_converted(row, compiled.converters) for row in found.rows],
+        )
+
+    def rows(self, **values: Any) -> list[tuple[Any, ...]]:
+        return self.asked(**values).run()
 
     def first(self, **values: Any) -> tuple[Any, ...] | None:
         """The one row, where the query gives no more than one."""
@@ -91,9 +123,12 @@ class Update:
         self._changes = changes
         self._compiled: dict[str, _Compiled] = {}
 
-    def __call__(self, **values: Any) -> int:
+    def asked(self, **values: Any) -> Query[int]:
         compiled = self._of_this_database()
-        return int(_run(compiled.text, compiled.filled(values)).rowcount)
+        return Query(compiled.text, compiled.filled(values), attrgetter("rowcount"))
+
+    def __call__(self, **values: Any) -> int:
+        return self.asked(**values).run()
 
     def _of_this_database(self) -> _Compiled:
         compiled = self._compiled.get(connection.vendor)
@@ -122,8 +157,8 @@ class UpdateReturning(Update):
 
     def first(self, **values: Any) -> tuple[Any, ...] | None:
         compiled = self._of_this_database()
-        found = _run(compiled.text, compiled.filled(values)).fetchone()
-        return _converted(found, compiled.converters) if found else None
+        [found] = _execute([(compiled.text, compiled.filled(values))])
+        return _converted(found.rows[0], compiled.converters) if found.rows else None
 
     def _compile(self) -> _Compiled:
         updated = super()._compile()
@@ -159,38 +194,64 @@ def places(members: Sequence[object]) -> dict[str, object]:
     return {f"at_{n}": one for n, one in enumerate([*members, *padding])}
 
 
-def update_row(model: type[Model], key: object, changes: Mapping[str, Any]) -> None:
-    """Set these columns of the row with this primary key."""
+def updating(
+    model: type[Model], key: object, changes: Mapping[str, Any]
+) -> Query[None]:
+    """Setting these columns of the row with this primary key."""
     text, fields = _update_of(connection.vendor, model, tuple(changes))
     *columns, primary = fields
     values = zip(columns, changes.values(), strict=True)
     stored = [field.get_db_prep_save(value, connection) for field, value in values]
-    _run(text, [*stored, primary.get_db_prep_save(key, connection)])
+    stored.append(primary.get_db_prep_save(key, connection))
+    return Query(text, stored, _nothing)
+
+
+def update_row(model: type[Model], key: object, changes: Mapping[str, Any]) -> None:
+    updating(model, key, changes).run()
+
+
+def inserting(rows: Sequence[Model], *, keys: bool = True) -> list[Query[None]]:
+    """Inserting unsaved rows of one model as their fields are.
+
+    They get their primary keys; without ``keys`` they don't learn those that the
+    database makes.
+    """
+    if not rows:
+        return []
+    insert = _insert_of(connection.vendor, type(rows[0]))
+    return [
+        Query(
+            text,
+            [
+                field.get_db_prep_save(getattr(row, field.attname), connection)
+                for row in some
+                for field in insert.fields
+            ],
+            partial(_inserted, some, insert.made if keys else ""),
+        )
+        for text, some in _batches(insert, rows, keys=keys)
+    ]
 
 
 def insert_row(row: Model) -> None:
-    """Insert an unsaved row as its fields are; it gets its primary key."""
     insert_rows([row])
 
 
 def insert_rows(rows: Sequence[Model], *, keys: bool = True) -> None:
-    """Insert unsaved rows of one model; without ``keys`` they don't learn theirs."""
-    if not rows:
-        return
-    insert = _insert_of(connection.vendor, type(rows[0]))
-    for text, some in _batches(insert, rows, keys=keys):
-        values = [
-            field.get_db_prep_save(getattr(row, field.attname), connection)
-            for row in some
-            for field in insert.fields
-        ]
-        cursor = _run(text, values)
-        if insert.made and keys:
-            for row, made in zip(some, cursor.fetchall(), strict=True):
-                setattr(row, insert.made, made[0])
-        for row in some:
-            row._state.adding = False
-            row._state.db = connection.alias
+    together(inserting(rows, keys=keys))
+
+
+def _inserted(rows: Sequence[Model], made: str, found: Result) -> None:
+    if made:
+        for row, key in zip(rows, found.rows, strict=True):
+            setattr(row, made, key[0])
+    for row in rows:
+        row._state.adding = False
+        row._state.db = connection.alias
+
+
+def _nothing(found: Result) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +319,8 @@ def _adapted(value: Any) -> Any:
 
 
 def _converted(row: Sequence[Any], converters: Mapping[int, Any]) -> tuple[Any, ...]:
+    if not converters:
+        return tuple(row)
     values = list(row)
     for column, (steps, expression) in converters.items():
         for step in steps:
@@ -265,17 +328,21 @@ def _converted(row: Sequence[Any], converters: Mapping[int, Any]) -> tuple[Any, 
     return tuple(values)
 
 
-def _run(text: str, parameters: Sequence[Any]) -> Any:
-    """Execute, and give the cursor. Errors are Django's."""
+def _execute(statements: Sequence[Statement]) -> list[Result]:
+    """What each of them gave. Errors are Django's."""
     watched = connection.execute_wrappers or connection.queries_logged
     if connection.vendor != "postgresql" or watched:
-        cursor = connection.cursor()
-        cursor.execute(text, parameters)
-        return cursor
+        return [_execute_one(*statement) for statement in statements]
     # Opens a connection, or checks one that lay idle, as Django does it.
     here: Any = connection
     if here.connection is None or not here.health_check_done:
         here.cursor().close()
     with connection.wrap_database_errors:
-        bare = psycopg.Cursor(connection.connection)
-        return bare.execute(text, parameters, prepare=True)
+        return exchange(connection.connection, statements)
+
+
+def _execute_one(text: str, parameters: Sequence[Any]) -> Result:
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+        rows = [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+        return Result(rows, cursor.rowcount)

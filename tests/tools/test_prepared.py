@@ -16,9 +16,12 @@ from tools.prepared import (
     UpdateReturning,
     insert_row,
     insert_rows,
+    inserting,
     numbered,
     places,
+    together,
     update_row,
+    updating,
 )
 
 pytestmark = pytest.mark.django_db
@@ -119,10 +122,63 @@ def test_an_update_gives_what_stands_there_then(order: Order) -> None:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps its own")
 def test_postgresql_plans_a_prepared_query_once() -> None:
+    found = Select(
+        lambda: Order.objects.filter(pk=Place("order")).values_list("pk", "note")
+    )
+
+    def prepared() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_prepared_statements")
+            return int(cursor.fetchone()[0])
+
+    before = prepared()
+    for number in range(3):
+        found.rows(order=number)
+    assert prepared() == before + 1
+
+
+def test_after_a_rollback_prepared_queries_are_still_there() -> None:
+    """The driver lets go of whatever has been prepared, if it has prepared anything."""
     found = Select(lambda: Order.objects.filter(pk=Place("order")).values_list("pk"))
-    with connection.cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")
-        for number in range(3):
-            found.rows(order=number)
-        cursor.execute("SELECT count(*) FROM pg_prepared_statements")
-        assert cursor.fetchone() == (1,)
+    found.rows(order=1)
+    for number in range(10):
+        list(Order.objects.filter(pk=number))
+    with transaction.atomic():
+        transaction.set_rollback(True)
+    assert found.rows(order=3) == []
+
+
+def test_queries_that_are_asked_together_each_give_their_own(order: Order) -> None:
+    total = Select(
+        lambda: Order.objects.filter(number=Place("number")).values_list("total")
+    )
+    raised = Update(
+        lambda: Order.objects.filter(number=Place("number")),
+        total=F("total") + Place("more"),
+    )
+    with transaction.atomic():
+        got = together(
+            [
+                total.asked(number="P-1"),
+                raised.asked(number="P-1", more=5),
+                updating(Order, order.pk, {"note": "seen"}),
+                total.asked(number="P-1"),
+                total.asked(number="P-2"),
+            ]
+        )
+    assert got == [[(100,)], 1, None, [(105,)], []]
+    assert together([]) == []
+
+
+def test_of_queries_asked_together_the_first_that_fails_is_raised() -> None:
+    """Those before it are undone with the transaction, those after it never run."""
+    carrier = Carrier(code="twice", name="Twice")
+    again = Carrier(code="twice", name="Once more")
+    last = Carrier(code="never", name="Never")
+    asked = [*inserting([carrier]), *inserting([again]), *inserting([last])]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        together(asked)
+    assert not Carrier.objects.filter(code__in=["twice", "never"]).exists()
+    # The connection is as good as before, and so is what could not be prepared.
+    together(inserting([last]))
+    assert Carrier.objects.filter(code="never").exists()
