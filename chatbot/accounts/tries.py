@@ -1,5 +1,5 @@
-"""How often a visitor may name orders that they have not proved: per visitor and per
-address, in the database.
+"""How often orders may be named that lead nowhere or are not proved: per visitor, and
+per address for customers and visitors alike, in the database.
 
 A number in the chat and a wrong code are failures at once. A request for a code counts
 as one until the code comes back: whether an order exists never shows in the count.

@@ -20,7 +20,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import get_language_from_request
 
-from chatbot.chat import guests
+from chatbot.chat import guests, lookups
 from chatbot.chat.models import Account, Conversation, Run, RunPhase
 from chatbot.chat.problems import Forbidden, NotSignedIn
 from chatbot.understanding.needs import Language
@@ -79,6 +79,8 @@ def admit(session_key: str, conversation_id: UUID, *, address: str = "") -> Admi
     is_guest = role is Role.GUEST
     if is_guest:
         guests.note_address(user.pk, address)
+    elif address:
+        lookups.note_address(account, guests.address_key(address))
     return Admitted(
         visitor=Visitor(session_key, user.pk, account.pk, user.password, is_guest),
         last_seq=last_seq,

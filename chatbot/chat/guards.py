@@ -120,10 +120,11 @@ class Guards:
         locked = self._locked_until is not None and observed.at < self._locked_until
         if locked or observed.observation.status is not ObservationStatus.NOT_FOUND:
             return
+        numbers = lookups.numbers_in(observed.observation.arguments)
         if self._background.guest is not None:
             await in_database(
                 guests.note_numbers,
-                lookups.numbers_in(observed.observation.arguments),
+                numbers,
                 account_id=self._account_id,
                 conversation_id=self._conversation_id,
                 now=observed.at,
@@ -131,6 +132,7 @@ class Guards:
             return
         until = await in_database(
             lookups.note_failure,
+            numbers,
             account_id=self._account_id,
             conversation_id=self._conversation_id,
             now=observed.at,

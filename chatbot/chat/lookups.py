@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from chatbot.accounts import tries
 from chatbot.chat.models import Account, Conversation, Step
 from chatbot.workflow.audit import record_audit
 from tools.contracts import (
@@ -64,33 +65,61 @@ def not_found(call: ToolCall, observation_id: str) -> Observation:
     )
 
 
+def note_address(account: Account, address: str) -> None:
+    """Remember by its digest where a customer is now; written only where it changed."""
+    if account.address != address:
+        Account.objects.filter(pk=account.pk).update(address=address)
+
+
+@transaction.atomic
+def forget_addresses(*, now: datetime) -> None:
+    """Where customers came from is kept for a day after they were here."""
+    stale = Account.objects.filter(seen_at__lt=now - timedelta(days=1))
+    free = stale.exclude(address="").select_for_update(no_key=True, skip_locked=True)
+    gone = list(free.order_by("pk").values_list("pk", flat=True))
+    Account.objects.filter(pk__in=gone).update(address="")
+
+
 @transaction.atomic
 def note_failure(
-    *, account_id: int, conversation_id: UUID, now: datetime
+    numbers: Collection[str], *, account_id: int, conversation_id: UUID, now: datetime
 ) -> datetime | None:
-    """Count the failed lookups of a customer; lock them where there are too many.
+    """Count a failed lookup of a customer, for them and, by its canonical ``numbers``,
+    for their address; lock whichever has too many.
 
     Gives the end of the lock. Failures from before an earlier lock's end are paid for.
     """
     # The audit's chain of a conversation grows under its row lock.
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
     account = Account.objects.select_for_update(no_key=True).get(pk=account_id)
+    own, is_new = _own_lock(account, now)
+    # Visitors who are not signed in are counted for the same address.
+    keys = [account.address] if account.address else []
+    subjects = map(tries.number_subject, numbers)
+    is_new |= tries.note_failures(keys, [*subjects], now)
+    if is_new:
+        record_lock(account_id, conversation_id, now)
+    ends = [own, tries.locked_until(keys, now=now)]
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _own_lock(account: Account, now: datetime) -> tuple[datetime | None, bool]:
+    """The end of the customer's own lock, and whether it begins now."""
     since = now - timedelta(seconds=settings.CHAT_LOOKUP_WINDOW_SECONDS)
     if account.lookups_locked_until is not None:
         since = max(since, account.lookups_locked_until)
     failures = Step.objects.filter(
-        conversation__account_id=account_id,
+        conversation__account=account,
         kind="observed",
         status=ObservationStatus.NOT_FOUND,
         tool__in=list(_MISSING),
         created_at__gt=since,
     )
     if failures.count() < settings.CHAT_LOOKUP_FAILURES:
-        return None
+        return None, False
     until = now + timedelta(seconds=settings.CHAT_LOOKUP_LOCK_SECONDS)
-    Account.objects.filter(pk=account_id).update(lookups_locked_until=until)
-    record_lock(account_id, conversation_id, now)
-    return until
+    Account.objects.filter(pk=account.pk).update(lookups_locked_until=until)
+    return until, True
 
 
 def record_lock(account_id: int, conversation_id: UUID, now: datetime) -> None:

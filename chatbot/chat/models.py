@@ -38,6 +38,8 @@ class Account(models.Model):
     allowance_at = models.DateTimeField(null=True, blank=True)
     # Until then no new number is looked up for them: see chatbot/chat/lookups.py.
     lookups_locked_until = models.DateTimeField(null=True, blank=True)
+    # A keyed digest of where they came from last, for limits that hold for an address.
+    address = models.CharField(max_length=64, blank=True, default="")
     # When a page of theirs was open last, to within a few seconds.
     seen_at = models.DateTimeField(null=True, blank=True)
 

@@ -9,9 +9,10 @@ from typing import Literal, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from chatbot.accounts.models import LookupGate
 from chatbot.chat.budget import Spent, spent_today
 from chatbot.chat.guests import as_guest
 from chatbot.chat.models import Account, Conversation, Message, Run, Speaker, Step
@@ -84,7 +85,7 @@ def rebuild_run(run_id: UUID) -> Basis | None:
     A run that has stored steps goes on after the last of them.
     """
     # The conversation is read first: what is written after that shows as a larger seq.
-    run = _run(run_id)
+    run, locked_until = _run(run_id)
     if run is None:
         return None
     asked = _asked(run)
@@ -112,27 +113,37 @@ def rebuild_run(run_id: UUID) -> Basis | None:
         cancelled=run.cancel_requested_at is not None,
         spent_today=spent_today(account.pk, now=timezone.now()),
         away_since=run.away_since,
-        lookups_locked_until=account.lookups_locked_until,
+        lookups_locked_until=locked_until,
     )
 
 
 _RUN = Select(
-    lambda: Run.objects.filter(pk=Place("run")).values_list(*_ACCOUNT, *_RUN_ITSELF)
+    lambda: Run.objects.filter(pk=Place("run")).values_list(
+        *_ACCOUNT, *_RUN_ITSELF, _gate_of_address()
+    )
 )
 
 
-def _run(run_id: UUID) -> Run | None:
+def _gate_of_address() -> Subquery:
+    """Until when nobody at the customer's address has new numbers looked up."""
+    key = OuterRef("conversation__account__address")
+    return Subquery(LookupGate.objects.filter(key=key).values("locked_until"))
+
+
+def _run(run_id: UUID) -> tuple[Run | None, datetime | None]:
     """The run with its conversation and account, of which only the columns are read
-    that a run starts from."""
+    that a run starts from; and the later end of its customer's and address's locks."""
     found = _RUN.first(run=run_id)
     if found is None:
-        return None
-    conversation_id, last_seq, account_id, *rest = found
+        return None, None
+    conversation_id, last_seq, account_id, *rest, of_address = found
     names = [name.rpartition("__")[2] for name in _ACCOUNT[3:]]
     account = Account(pk=account_id, **dict(zip(names, rest, strict=False)))
     conversation = Conversation(pk=conversation_id, account=account, last_seq=last_seq)
     own = dict(zip(_RUN_ITSELF, rest[len(names) :], strict=True))
-    return Run(pk=run_id, conversation=conversation, **own)
+    locks = [account.lookups_locked_until, of_address]
+    locked_until = max((end for end in locks if end is not None), default=None)
+    return Run(pk=run_id, conversation=conversation, **own), locked_until
 
 
 def new_run(

@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chatbot.chat.guests import forget_guests
+from chatbot.chat.lookups import forget_addresses
 from chatbot.chat.privacy import forget_old
 from chatbot.workflow.models import Event
 from chatbot.workflow.outbox import Retryable, record_event
@@ -38,6 +39,7 @@ def forget_everything_old(*, now: datetime) -> Forgotten:
     conversations, visitors = forget_old(now=now), 0
     while gone := forget_guests(now=now):
         visitors += gone
+    forget_addresses(now=now)
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
     return Forgotten(conversations, visitors)
 

@@ -101,6 +101,7 @@ class House:
     def miss(self, chance: random.Random) -> None:
         conversation = self.chosen(chance)
         note_failure(
+            [str(chance.randrange(100))],
             account_id=conversation.account_id,
             conversation_id=conversation.pk,
             now=timezone.now(),

@@ -16,7 +16,7 @@ from django.utils import timezone
 from chatbot.celery import app
 from chatbot.chat import retention
 from chatbot.chat.launch import sweeper
-from chatbot.chat.models import Conversation
+from chatbot.chat.models import Account, Conversation
 from chatbot.chat.tasks import look_at_the_day
 from chatbot.workflow import outbox
 from chatbot.workflow.models import Delivery, DeliveryState, Event
@@ -115,6 +115,18 @@ def test_whatever_beat_names_is_a_task() -> None:
     app.loader.import_default_modules()
     named = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert named <= set(app.tasks)
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(86_390, True), (86_410, False)])
+def test_where_a_customer_came_from_is_kept_for_a_day(
+    lin: Person, seconds: int, stays: bool
+) -> None:
+    now = timezone.now()
+    Account.objects.filter(pk=lin.account.pk).update(
+        address="a digest", seen_at=now - timedelta(seconds=seconds)
+    )
+    retention.forget_everything_old(now=now)
+    assert bool(Account.objects.get(pk=lin.account.pk).address) is stays
 
 
 def test_sessions_that_have_ended_go_and_others_stay() -> None:
