@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import re
 import typing
 from collections.abc import Iterator
@@ -99,6 +100,23 @@ def test_every_known_failure_is_held_by_tests_that_there_are() -> None:
         assert named, row
         for file, name in named:
             assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file} {name}"
+
+
+def test_every_requirement_of_asvs_that_is_met_is_held_by_tests_that_there_are() -> (
+    None
+):
+    with (DOCS / "assurance" / "asvs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    numbers = [tuple(map(int, row["requirement"][1:].split("."))) for row in rows]
+    assert numbers == sorted(set(numbers))
+    for row in rows:
+        assert row["level"] in {"1", "2"}, row
+        assert row["verdict"] in {"met", "elsewhere", "not applicable", "open"}, row
+        assert row["how"], row
+        assert bool(row["tests"]) is (row["verdict"] == "met"), row
+        for named in row["tests"].split():
+            file_name, name = named.split("::")
+            assert f"def {name}(" in (ROOT / file_name).read_text("utf-8"), named
 
 
 # ---- what nobody writes

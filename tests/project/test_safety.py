@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx2
 import pytest
 
 from chatbot import safety
@@ -92,9 +93,29 @@ def start_refused(installed: Product, **changes: str) -> str:
     return str(caught.value)
 
 
-def test_a_production_on_fit_servers_starts(production: Product) -> None:
+def test_a_production_on_fit_servers_starts_and_keeps_browsers_on_https(
+    production: Product,
+) -> None:
     production.start()
     assert "Application startup complete" in production.web.output
+    answer = production.get("/admin/login/")
+    year = 365 * 24 * 60 * 60
+    assert answer.headers["strict-transport-security"] == (
+        f"max-age={year}; includeSubDomains"
+    )
+    host = answer.request.headers["host"]
+    assert f" wss://{host};" in f"{answer.headers['content-security-policy']};"
+    cookies = answer.headers.get_list("set-cookie")
+    assert cookies
+    for cookie in cookies:
+        assert cookie.startswith("__Host-")
+        assert {"Secure", "HttpOnly", "SameSite=Lax"} <= {*cookie.split("; ")}
+        assert "Domain=" not in cookie
+    plain = httpx2.get(
+        production.url + "/accounts/login/",
+        headers={"Host": host},
+    )
+    assert (plain.status_code, plain.headers["location"][:8]) == (301, "https://")
 
 
 def test_a_redis_that_may_evict_stops_the_start(
