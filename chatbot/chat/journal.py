@@ -24,12 +24,14 @@ from chatbot.chat.models import Conversation, Message, Run, RunPhase, Step
 from tools.database import in_database
 from tools.prepared import (
     Place,
+    Query,
     Select,
     Update,
-    insert_rows,
+    inserting,
     numbered,
     places,
-    update_row,
+    together,
+    updating,
 )
 
 MAX_IN_ONE_TRANSACTION = 200
@@ -154,10 +156,8 @@ def _write(batch: Sequence[Entries]) -> Sequence[Written | Exception]:
             for row in entries.rows:
                 found.last_seq += 1
                 row.seq = found.last_seq
-        _insert([entries for entries, _ in held])
+        together(_appending([entries for entries, _ in held]))
         for entries, written in held:
-            if entries.changes:
-                update_row(Run, entries.claim.run_id, entries.changes)
             if entries.finish is not None:
                 entries.finish(written)
     return outcomes
@@ -207,18 +207,21 @@ def _grown(size: int) -> Update:
     )
 
 
-def _insert(held: Sequence[Entries]) -> None:
+def _appending(held: Sequence[Entries]) -> list[Query[Any]]:
     rows = [row for entries in held for row in entries.rows]
     messages = [row for row in rows if isinstance(row, Message)]
-    insert_rows(messages)
-    insert_rows([row for row in rows if isinstance(row, Step)], keys=False)
+    queries: list[Query[Any]] = inserting(messages)
+    queries += inserting([row for row in rows if isinstance(row, Step)], keys=False)
     grown: Counter[UUID] = Counter()
     for entries in held:
         grown[entries.claim.conversation_id] += len(entries.rows)
     for count in set(grown.values()):
         conversations = places([pk for pk, rows in grown.items() if rows == count])
-        _grown(len(conversations))(count=count, **conversations)
+        queries.append(_grown(len(conversations)).asked(count=count, **conversations))
     for message in messages:
-        update_row(
-            Conversation, message.conversation_id, {"updated_at": message.created_at}
-        )
+        changes = {"updated_at": message.created_at}
+        queries.append(updating(Conversation, message.conversation_id, changes))
+    for entries in held:
+        if entries.changes:
+            queries.append(updating(Run, entries.claim.run_id, entries.changes))
+    return queries

@@ -31,7 +31,7 @@ from chatbot.chat.models import (
 )
 from chatbot.chat.problems import Forbidden, Problem
 from chatbot.chat.rebuild import new_run
-from tools.prepared import Place, Select, insert_row, update_row
+from tools.prepared import Place, Select, inserting, together, updating
 
 TITLE_CHARACTERS = 60
 
@@ -83,14 +83,21 @@ def accept_message(
     gives the same answer. ``Forbidden`` if the conversation is not this account's,
     ``Problem`` where a limit of the customer is reached; ``limited`` turns those off.
     """
-    place = _LOCKED.first(conversation=conversation_id, account=account_id)
-    if place is None:
+    # Asked at once, answered in this order: what comes after the lock is seen under it.
+    places, knowns, actives = together(
+        [
+            _LOCKED.asked(conversation=conversation_id, account=account_id),
+            _KNOWN.asked(conversation=conversation_id, client_id=client_id),
+            _ACTIVE.asked(conversation=conversation_id),
+        ]
+    )
+    if not places:
         raise Forbidden
-    last_seq, title, taken_by, allowance, allowance_at = place
-    known = _KNOWN.first(conversation=conversation_id, client_id=client_id)
-    if known:
-        return Accepted(known[0], known[1], new=False)
-    active = _ACTIVE.first(conversation=conversation_id)
+    last_seq, title, taken_by, allowance, allowance_at = places[0]
+    if knowns:
+        [(seq, its_run)] = knowns
+        return Accepted(seq, its_run, new=False)
+    active = actives[0] if actives else None
     if limited:
         if active:
             _check_queue(active[0], active[1], client_id)
@@ -108,16 +115,12 @@ def accept_message(
         client_id=client_id,
         created_at=now,
     )
-    insert_row(message)
-    update_row(
-        Conversation,
-        conversation_id,
-        {
-            "last_seq": message.seq,
-            "updated_at": now,
-            "title": title or _title(text),
-        },
-    )
+    changes = {
+        "last_seq": message.seq,
+        "updated_at": now,
+        "title": title or _title(text),
+    }
+    together([*inserting([message]), updating(Conversation, conversation_id, changes)])
     transaction.on_commit(partial(stream.publish_rows, conversation_id, [message]))
     if active:
         transaction.on_commit(partial(launch.tell_run, active[0]))

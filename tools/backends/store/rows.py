@@ -22,7 +22,7 @@ from tools.backends.store.fields import zone_or_utc
 from tools.backends.store.models import Order, OrderLine, Parcel, TrackingEvent
 from tools.contracts import OrderStatus, ParcelStatus, RefundStatus
 from tools.errors import BadResult
-from tools.prepared import Place, Select, numbered, places
+from tools.prepared import Place, Select, numbered, places, together
 
 W = TypeVar("W", OrderStatus, ParcelStatus, RefundStatus)
 
@@ -146,12 +146,14 @@ def _parcels(proved: int) -> Select:
 
 
 def _grouped(
-    query: Callable[[int], Select], members: Sequence[int]
-) -> Mapping[int, list[tuple[Any, ...]]]:
-    """Rows by their first column, which is one of these members."""
+    members: Sequence[int], *queries: Callable[[int], Select]
+) -> list[Mapping[int, list[tuple[Any, ...]]]]:
+    """Each query's rows by their first column, which is one of these members."""
     wanted = places(members)
-    rows = query(len(wanted)).rows(**wanted)
-    return {key: [*some] for key, some in groupby(rows, itemgetter(0))}
+    found = together([query(len(wanted)).asked(**wanted) for query in queries])
+    return [
+        {key: [*some] for key, some in groupby(rows, itemgetter(0))} for rows in found
+    ]
 
 
 def _each(query: Callable[[Any], QuerySet[Any, Any]]) -> Callable[[int], Select]:
@@ -194,7 +196,7 @@ def orders_as_told(rows: Sequence[OrderRow]) -> list[base.Order]:
     if not rows:
         return []
     ids = [row.id for row in rows]
-    lines, contents = _grouped(_lines, ids), _grouped(_contents, ids)
+    lines, contents = _grouped(ids, _lines, _contents)
     return [
         base.Order(
             order_id=row.number,
@@ -239,7 +241,7 @@ def _parcels_as_told(rows: Sequence[tuple[Any, ...]]) -> list[base.Parcel]:
 
 
 def shipment_as_told(row: ParcelRow) -> base.Shipment:
-    events = _grouped(_events, [row.id]).get(row.id, [])
+    [events] = _grouped([row.id], _events)
     return base.Shipment(
         tracking_id=row.tracking_number,
         order_id=row.order_number,
@@ -254,7 +256,7 @@ def shipment_as_told(row: ParcelRow) -> base.Shipment:
                 place=place,
                 text=text,
             )
-            for _, at, time_zone, status, place, text in events
+            for _, at, time_zone, status, place, text in events.get(row.id, [])
         ],
         estimated_delivery_at=row.estimated_delivery_at,
         delivered_at=row.delivered_at,
