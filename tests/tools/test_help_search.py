@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tools import help_unseen as unseen
 from tests.tools.help_questions import HELD_OUT, TUNED_ON, Asked
 from tools import gateway
 from tools.catalog.help_search import best_articles
@@ -51,6 +52,22 @@ def test_most_questions_written_after_the_tuning_find_theirs() -> None:
     assert first >= 0.82
     assert at_all >= 0.87
     assert wrong <= 0.08
+
+
+@pytest.mark.usefixtures("help_centre")
+@pytest.mark.parametrize(
+    ("answered", "others", "least", "most"),
+    [
+        (unseen.ANSWERED_EN, unseen.NONE_EN, 0.7, 0.1),
+        (unseen.ANSWERED_ZH, unseen.NONE_ZH, 0.42, 0.1),
+    ],
+)
+def test_a_question_without_an_article_seldom_gets_one(
+    answered: tuple[Asked, ...], others: tuple[Asked, ...], least: float, most: float
+) -> None:
+    _, at_all, wrong = _rates((*answered, *others))
+    assert at_all >= least
+    assert wrong <= most
 
 
 @pytest.mark.usefixtures("help_centre")

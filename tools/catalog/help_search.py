@@ -28,6 +28,9 @@ _K1, _B = 1.2, 0.75
 _TITLE, _KEYWORDS = 4, 3
 # The part of a question, by the weight of its terms, that an article must hold.
 _MIN_SHARE = 0.5
+# And the part that its title and keywords must hold, one word at least: those of the
+# body alone ("points" of "pick-up points") say nothing of its subject.
+_MIN_SUBJECT = 0.1
 # A single English word opens an article only if it is at least so rare.
 _MIN_WEIGHT = 1.2
 # A phrase of the author's is worth so many times its terms.
@@ -48,6 +51,7 @@ class Hit:
 class _Entry:
     hit: Hit
     terms: Mapping[str, int]
+    subject: frozenset[str]
     phrases: Sequence[str]
 
     @property
@@ -85,7 +89,6 @@ def best_articles(query: str, language: str) -> Sequence[Hit]:
     index = _index(language, _version(language))
     wanted = Counter(terms_of(query))
     spoken = _spoken(query, language)
-    total = sum(index.weight(term) for term in wanted)
     scored = []
     for place, entry in enumerate(index.entries):
         phrases = [
@@ -93,8 +96,7 @@ def best_articles(query: str, language: str) -> Sequence[Hit]:
             for phrase in entry.phrases
             if phrase in spoken and index.tells_apart(phrase, language)
         ]
-        held = sum(index.weight(term) for term in wanted if term in entry.terms)
-        if phrases or (total and held / total >= _MIN_SHARE):
+        if phrases or _holds_enough(wanted, entry, index):
             scored.append((_score(wanted, entry, index, phrases), -place))
     scored.sort(reverse=True)
     return [
@@ -102,6 +104,16 @@ def best_articles(query: str, language: str) -> Sequence[Hit]:
         for score, place in scored[:_MAX_HITS]
         if score >= scored[0][0] * _MIN_OF_BEST
     ]
+
+
+def _holds_enough(wanted: Iterable[str], entry: _Entry, index: _Index) -> bool:
+    total = held = subject = 0.0
+    for term in wanted:
+        weight = index.weight(term)
+        total += weight
+        held += weight if term in entry.terms else 0.0
+        subject += weight if term in entry.subject else 0.0
+    return total > 0 and held / total >= _MIN_SHARE and subject / total >= _MIN_SUBJECT
 
 
 def _score(
@@ -166,5 +178,6 @@ def _entry(article: HelpArticle) -> _Entry:
     return _Entry(
         Hit(article.slug, article.title, article.body, article.language),
         counts,
+        frozenset(terms_of(f"{article.title} {article.keywords}")),
         _phrases(article.keywords, article.language),
     )
