@@ -38,8 +38,10 @@ _EN = Words(
     needs={
         Need.ORDER_STATUS: "how the order stands",
         Need.SHIPPED: "whether it has shipped",
-        Need.LOCATION: "where the parcel is now",
-        Need.ETA: "when it will arrive",
+        Need.LOCATION: "where the parcel is now (`place` of track_shipment; "
+        "`ship_to` is the address, not where it is)",
+        Need.ETA: "when it will arrive (`estimated_delivery_at`; null: no "
+        "estimate yet)",
         Need.TRACKING_ID: "its tracking number",
         Need.CANCEL: "a wish to cancel (you cannot do it: say so, offer a person)",
         Need.RETURN: "a return",
@@ -77,8 +79,8 @@ _ZH = Words(
     needs={
         Need.ORDER_STATUS: "订单状态",
         Need.SHIPPED: "是否已发货",
-        Need.LOCATION: "包裹现在在哪里",
-        Need.ETA: "什么时候送到",
+        Need.LOCATION: "包裹现在在哪里（track_shipment 的 place；ship_to 是收货地址）",
+        Need.ETA: "什么时候送到（estimated_delivery_at；null 就是暂无预计）",
         Need.TRACKING_ID: "运单号",
         Need.CANCEL: "想取消（你办不了：如实说明，并提出转人工）",
         Need.RETURN: "退货",

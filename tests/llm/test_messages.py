@@ -224,7 +224,7 @@ def test_a_draft_that_was_sent_back_stands_before_its_reasons() -> None:
 
 def test_code_lists_what_the_question_asks() -> None:
     asking = messages(asked())[-1]["content"]
-    assert "whether it has shipped; where the parcel is now" in asking
+    assert "whether it has shipped; where the parcel is now (`place`" in asking
     assert "O-204" in asking
 
 
