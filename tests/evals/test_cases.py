@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_atoms import compare
-from chatbot.evals.cases_faults import Fault, read_fault
-from chatbot.evals.cases_format import (
+from chatbot.evals.cases import adapter
+from chatbot.evals.cases.atoms import compare
+from chatbot.evals.cases.faults import Fault, read_fault
+from chatbot.evals.cases.format import (
     NotSupported,
     expanded,
     filled,
@@ -24,10 +24,10 @@ from chatbot.evals.cases_format import (
     read_cases,
     read_line,
 )
-from chatbot.evals.cases_measures import MEASURES
-from chatbot.evals.cases_run import Verdict, refuse_unknown, report
-from chatbot.evals.cases_script import part_of
-from chatbot.evals.cases_world import BASE, world_of
+from chatbot.evals.cases.measures import MEASURES
+from chatbot.evals.cases.run import Verdict, refuse_unknown, report
+from chatbot.evals.cases.script import part_of
+from chatbot.evals.cases.world import BASE, world_of
 from chatbot.evals.management.commands.evaluate import EVALUATIONS
 
 # ---- the format

@@ -9,7 +9,7 @@ from threading import Event, Thread
 from django.contrib.auth.models import Group
 from django.db import connection, connections
 
-from chatbot.evals.cases_house import case_database
+from chatbot.evals.cases.house import case_database
 
 
 @contextmanager

@@ -16,8 +16,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from chatbot.evals.cases_house import case_database
-from chatbot.evals.cases_world import BASE, conversation_of, photograph, plant
+from chatbot.evals.cases.house import case_database
+from chatbot.evals.cases.world import BASE, conversation_of, photograph, plant
 from chatbot.evals.control_modes.doors import Doors
 from chatbot.evals.control_modes.execute import DurableExecutor, Ended, Waiting
 from chatbot.evals.control_modes.journal import Journal

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from chatbot.assistant.wiring import build_model, instructions, limits_from_settings
 from chatbot.chat.models import Message, Speaker
-from chatbot.evals.cases_house import case_database
-from chatbot.evals.cases_world import BASE, conversation_of, photograph, plant
+from chatbot.evals.cases.house import case_database
+from chatbot.evals.cases.world import BASE, conversation_of, photograph, plant
 from chatbot.evals.control_modes import modes
 from chatbot.evals.control_modes.doors import Doors
 from chatbot.evals.control_modes.models import (

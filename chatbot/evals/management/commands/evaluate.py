@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from chatbot.evals import answers, cases_run, dialogues, questions, retail
+from chatbot.evals import answers, dialogues, questions, retail
+from chatbot.evals.cases import run as cases
 
 
 class Evaluation(Protocol):
@@ -25,7 +26,7 @@ EVALUATIONS: dict[str, Evaluation] = {
     "answers": answers,
     "dialogues": dialogues,
     "retail": retail,
-    "cases": cases_run,
+    "cases": cases,
 }
 
 

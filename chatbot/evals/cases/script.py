@@ -7,8 +7,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_format import Case, filled
+from chatbot.evals.cases import adapter
+from chatbot.evals.cases.format import Case, filled
 from chatbot.evals.model_server import Entry, call, say
 
 

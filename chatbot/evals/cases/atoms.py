@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chatbot.evals.cases_evidence import Evidence
-from chatbot.evals.cases_format import Atom, Line, NotSupported
-from chatbot.evals.cases_measures import MEASURES, Value, alternatives
+from chatbot.evals.cases.evidence import Evidence
+from chatbot.evals.cases.format import Atom, Line, NotSupported
+from chatbot.evals.cases.measures import MEASURES, Value, alternatives
 
 # How much of a text a report shows.
 _SHOWN = 160

@@ -22,17 +22,17 @@ from typing import Any
 from django.conf import settings
 from redis import Redis
 
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_atoms import judge
-from chatbot.evals.cases_browser import Eyes
-from chatbot.evals.cases_evidence import Evidence
-from chatbot.evals.cases_faults import read_fault
-from chatbot.evals.cases_format import Case, NotSupported, kind_of, read_cases
-from chatbot.evals.cases_house import House, case_database
-from chatbot.evals.cases_measures import MEASURES
-from chatbot.evals.cases_play import Stage
-from chatbot.evals.cases_script import Script
-from chatbot.evals.cases_world import plant, world_of
+from chatbot.evals.cases import adapter
+from chatbot.evals.cases.atoms import judge
+from chatbot.evals.cases.browser import Eyes
+from chatbot.evals.cases.evidence import Evidence
+from chatbot.evals.cases.faults import read_fault
+from chatbot.evals.cases.format import Case, NotSupported, kind_of, read_cases
+from chatbot.evals.cases.house import House, case_database
+from chatbot.evals.cases.measures import MEASURES
+from chatbot.evals.cases.play import Stage
+from chatbot.evals.cases.script import Script
+from chatbot.evals.cases.world import plant, world_of
 from chatbot.evals.model_server import model_server_thread
 from chatbot.evals.scratch import scratch_database
 

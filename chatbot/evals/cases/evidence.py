@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from chatbot.chat.models import Message, Run, Speaker, Step
-from chatbot.evals.cases_format import NotSupported
-from chatbot.evals.cases_play import Stage
-from chatbot.evals.cases_world import conversation_of, photograph
+from chatbot.evals.cases.format import NotSupported
+from chatbot.evals.cases.play import Stage
+from chatbot.evals.cases.world import conversation_of, photograph
 from tools.models import ActionRequest
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from chatbot.evals.cases_format import NotSupported
+from chatbot.evals.cases.format import NotSupported
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Request

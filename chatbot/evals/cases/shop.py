@@ -28,7 +28,7 @@ class CaseShop:
 
     def __init__(self) -> None:
         self._shop = import_string(_SHOP)()
-        # Of ``cases_settings`` alone: other settings have no such names.
+        # Of ``settings`` beside this alone: other settings have no such names.
         fault = json.loads(getattr(settings, "CASES_FAULT", "") or "{}")
         self._kind = fault.get("kind", "")
         self._times = fault.get("times")

@@ -8,7 +8,7 @@ from chatbot.settings import *  # noqa: F403
 from tools.backends import CHANGING
 
 # The shop behind the line that a case breaks; reads go to it directly.
-CHANGING["store"] = "chatbot.evals.cases_shop.CaseShop"
+CHANGING["store"] = "chatbot.evals.cases.shop.CaseShop"
 CASES_FAULT = os.environ.get("CASES_FAULT", "")
 CASES_FOLDER = os.environ.get("CASES_FOLDER", "")
 # No mail leaves, and other workers of the same broker get none of these tasks.

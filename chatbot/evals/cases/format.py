@@ -2,7 +2,7 @@
 
 ``setup`` says who acts on what data with what model and fault, ``input`` what is done,
 ``must`` and ``must_not`` what has to be seen, in atoms such as ``msgs(b)=0``. The names
-are logical; ``cases_adapter`` maps them to the product's.
+are logical; ``adapter`` maps them to the product's.
 """
 
 from __future__ import annotations

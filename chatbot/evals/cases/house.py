@@ -20,9 +20,9 @@ from django.conf import settings
 from django.db import connection, connections
 
 from chatbot.assistant.wiring import instructions
-from chatbot.evals.cases_faults import Fault
-from chatbot.evals.cases_format import NotSupported
-from chatbot.evals.cases_world import MODEL_KEY, SYSTEM_PROMPT_CANARY
+from chatbot.evals.cases.faults import Fault
+from chatbot.evals.cases.format import NotSupported
+from chatbot.evals.cases.world import MODEL_KEY, SYSTEM_PROMPT_CANARY
 from chatbot.evals.scratch import end_other_connections
 
 START_SECONDS = 90
@@ -218,7 +218,7 @@ def _environment(
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     return {
         **own,
-        "DJANGO_SETTINGS_MODULE": "chatbot.evals.cases_settings",
+        "DJANGO_SETTINGS_MODULE": "chatbot.evals.cases.settings",
         "PYTHONUNBUFFERED": "1",
         "VAR_DIR": str(folder / "var"),
         "PORT": str(port),

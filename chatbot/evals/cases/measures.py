@@ -14,11 +14,11 @@ from django.conf import settings
 from django.db import connection
 
 from chatbot.chat.models import Account, Speaker, Step
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_evidence import Evidence
-from chatbot.evals.cases_format import Atom, NotSupported
-from chatbot.evals.cases_play import ALIVE_SECONDS
-from chatbot.evals.cases_world import conversation_of
+from chatbot.evals.cases import adapter
+from chatbot.evals.cases.evidence import Evidence
+from chatbot.evals.cases.format import Atom, NotSupported
+from chatbot.evals.cases.play import ALIVE_SECONDS
+from chatbot.evals.cases.world import conversation_of
 from chatbot.workflow.models import Alert, AuditEntry
 from tools.contracts import canonical_number
 from tools.models import ActionRequest, Approval

@@ -11,11 +11,11 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from chatbot.chat.models import HandOver, Run
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals.cases_browser import Eyes, Sight
-from chatbot.evals.cases_client import Visitor
-from chatbot.evals.cases_format import Case, NotSupported
-from chatbot.evals.cases_world import conversation_of, photograph
+from chatbot.evals.cases import adapter
+from chatbot.evals.cases.browser import Eyes, Sight
+from chatbot.evals.cases.client import Visitor
+from chatbot.evals.cases.format import Case, NotSupported
+from chatbot.evals.cases.world import conversation_of, photograph
 
 # What a customer asks about who has not asked anything yet.
 OWN_ORDER = {"alice": "O-205", "bob": "O-305", "carol": "O-404"}

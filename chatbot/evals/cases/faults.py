@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chatbot.evals.cases_format import NotSupported
+from chatbot.evals.cases.format import NotSupported
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from chatbot.accounts.models import Guest, OrderProof
 from chatbot.chat import guests, services
 from chatbot.chat.models import Account, Conversation
 from chatbot.chat.roles import make_groups
-from chatbot.evals.cases_adapter import PEOPLE, Person
-from chatbot.evals.cases_format import Case, NotSupported
+from chatbot.evals.cases.adapter import PEOPLE, Person
+from chatbot.evals.cases.format import Case, NotSupported
 from tools.contracts import ActionKind, Approver, Role, canonical_number
 from tools.models import ActionPolicy
 

@@ -11,9 +11,9 @@ from uuid import uuid4
 from django.urls import NoReverseMatch, reverse
 
 from chatbot.chat.models import Run, RunPhase
-from chatbot.evals.cases_client import ANSWER_SECONDS, Visitor
-from chatbot.evals.cases_format import NotSupported
-from chatbot.evals.cases_world import conversation_of
+from chatbot.evals.cases.client import ANSWER_SECONDS, Visitor
+from chatbot.evals.cases.format import NotSupported
+from chatbot.evals.cases.world import conversation_of
 from chatbot.workflow.card import card_of
 from tools.models import ActionRequest
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chatbot.evals.cases_format import NotSupported
+from chatbot.evals.cases.format import NotSupported
 from chatbot.react.types import StopReason as Why
 from tools.actions.states import RequestState as State
 from tools.contracts import ActionKind, Role

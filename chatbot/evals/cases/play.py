@@ -13,15 +13,14 @@ from django.db import connections
 from django.utils import timezone
 
 from chatbot.chat.models import Message, Run, RunPhase, Step
-from chatbot.evals import cases_adapter as adapter
-from chatbot.evals import cases_talk as talk
-from chatbot.evals.cases_browser import Eyes
-from chatbot.evals.cases_client import Visitor
-from chatbot.evals.cases_format import Case, NotSupported, expanded, filled, kind_of
-from chatbot.evals.cases_house import House
-from chatbot.evals.cases_pages import OWN_ORDER, Pages, hand_to_staff
-from chatbot.evals.cases_script import Script, part_of
-from chatbot.evals.cases_world import conversation_of
+from chatbot.evals.cases import adapter, talk
+from chatbot.evals.cases.browser import Eyes
+from chatbot.evals.cases.client import Visitor
+from chatbot.evals.cases.format import Case, NotSupported, expanded, filled, kind_of
+from chatbot.evals.cases.house import House
+from chatbot.evals.cases.pages import OWN_ORDER, Pages, hand_to_staff
+from chatbot.evals.cases.script import Script, part_of
+from chatbot.evals.cases.world import conversation_of
 from chatbot.evals.model_server import call, say
 from chatbot.react.types import StopReason
 
