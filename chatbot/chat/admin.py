@@ -34,7 +34,7 @@ from chatbot.chat.log_in import StaffLogInForm
 from chatbot.chat.models import Account, Conversation, Feedback, HandOver, Run
 from chatbot.chat.roles import in_sight, sight_of
 from chatbot.chat.trace import timeline
-from chatbot.chat.words import lazy_word, word
+from chatbot.chat.words import ending_word, lazy_word, word
 from tools.contracts import Role
 
 # The lists need the width; the index and the crumbs lead everywhere.
@@ -171,9 +171,10 @@ class RunAdmin(AuditAdmin):
     def ended(self, run: Run) -> SafeString:
         reason = run.stop_reason
         return format_html(
-            '<span class="tag tag-{}">{}</span>',
+            '<span class="tag tag-{}" title="{}">{}</span>',
             ending_tone(reason),
             reason or run.phase,
+            ending_word(reason or run.phase),
         )
 
     @admin.display(description=lazy_word("col_tools"))

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from chatbot.chat.models import Account, Run
-from chatbot.chat.words import lazy_word, word
+from chatbot.chat.words import ending_word, lazy_word, word
 from chatbot.react.types import StopReason
 from tools.contracts import ObservationStatus, canonical_number
 
@@ -46,7 +46,7 @@ class StopFilter(admin.SimpleListFilter):
     parameter_name = "stop_reason"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [(reason, reason) for reason in StopReason]
+        return [(reason, ending_word(reason)) for reason in StopReason]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Run]) -> QuerySet[Run]:
         reason = self.value()

@@ -38,6 +38,11 @@ def word(key: str, **slots: str) -> str:
     return text.format(**slots) if slots else text
 
 
+def ending_word(code: str) -> str:
+    """How staff read a stop reason, or the phase of a run that goes on."""
+    return word(f"ended_{code}")
+
+
 # For what is named when the code is loaded: a list's columns, a filter's title.
 lazy_word = lazy(word, str)
 

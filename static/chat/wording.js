@@ -4,18 +4,15 @@
 /** `words` is the page's list, `locale` and `timeZone` those of the customer. */
 export function createWording({ words, locale, timeZone }) {
   const clock = formatter(locale, timeZone, { hour: "2-digit", minute: "2-digit" });
-  const full = formatter(locale, timeZone, {
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-  });
+  const day = formatter(locale, timeZone, { month: "long", day: "numeric" });
+  const between = locale.startsWith("zh") ? " " : ", ";
   const exact = formatter(locale, timeZone, { dateStyle: "medium", timeStyle: "medium" });
 
   const wording = {
     words,
     clock: (at) => show(clock, at),
-    time: (at) => show(full, at),
+    // What is no time is shown as it came, once.
+    time: (at) => [...new Set([show(day, at), show(clock, at)])].join(between),
     exactTime: (at) => show(exact, at),
     seconds: (ms) => {
       const digits = ms < 9_950 ? 1 : 0;
@@ -147,17 +144,25 @@ function money({ amount, currency }, locale) {
   const number = Number(amount);
   if (!Number.isFinite(number)) return `${amount} ${currency}`;
   try {
-    return new Intl.NumberFormat(locale, { style: "currency", currency }).format(number);
+    return new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency,
+      currencyDisplay: "narrowSymbol",
+    }).format(number);
   } catch {
     return `${amount} ${currency}`; // no currency that the browser knows
   }
 }
 
+// "2 December", as the answers have it.
+const DATES_OF = { en: "en-GB" };
+
 function formatter(locale, timeZone, options) {
+  const dates = DATES_OF[locale] ?? locale;
   try {
-    return new Intl.DateTimeFormat(locale, { ...options, timeZone, hour12: false });
+    return new Intl.DateTimeFormat(dates, { ...options, timeZone, hour12: false });
   } catch {
-    return new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC", hour12: false });
+    return new Intl.DateTimeFormat(dates, { ...options, timeZone: "UTC", hour12: false });
   }
 }
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils.translation import override
 
-from chatbot.chat.words import all_words
+from chatbot.chat.models import RunPhase
+from chatbot.chat.words import all_words, ending_word
 from chatbot.react.types import StopReason
 from chatbot.understanding.kinds import Need
 from tools.catalog import results
@@ -85,6 +87,15 @@ def test_each_value_that_a_page_may_show_has_a_word(
     group: str, names: list[str]
 ) -> None:
     assert set(names) - all_words("zh")["live"][group].keys() == set()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_staff_read_every_ending_and_phase_in_words(language: str) -> None:
+    ways = [*StopReason, *(phase for phase in RunPhase if phase != "stopped")]
+    with override(language):
+        told = [ending_word(way) for way in ways]
+    assert len(set(told)) == len(ways)
+    assert not [one for one in told if "_" in one]
 
 
 def test_every_field_that_a_look_up_returns_has_a_name() -> None:

@@ -7,7 +7,8 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chatbot.chat.words import page_language, word
+from chatbot.chat.models import Run
+from chatbot.chat.words import ending_word, page_language, word
 
 register = template.Library()
 
@@ -16,6 +17,12 @@ register = template.Library()
 def say(key: str, **slots: str) -> str:
     """A text of the page; the template engine escapes it."""
     return word(key, **slots)
+
+
+@register.simple_tag
+def ending(run: Run) -> str:
+    """How the run ended, or what it does now, as staff read it."""
+    return ending_word(run.stop_reason or run.phase)
 
 
 @register.simple_tag
