@@ -23,7 +23,7 @@ from chatbot.chat.labels import ChoiceFilter, choice_column, choice_word
 from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, page_language, word
 from chatbot.react.change_words import reason_words
-from chatbot.workflow import services
+from chatbot.workflow import dead_letters, services
 from chatbot.workflow.card import card_of
 from chatbot.workflow.models import (
     Alert,
@@ -192,9 +192,13 @@ class ChangeRequestAdmin(DeskAdmin):
                         now=now,
                     )
                 case "requeue":
-                    services.requeue_unknown(row.pk, by=user, reason=reason, now=now)
+                    dead_letters.requeue_unknown(
+                        row.pk, by=user, reason=reason, now=now
+                    )
                 case "resolve":
-                    services.resolve_unknown(row.pk, by=user, reason=reason, now=now)
+                    dead_letters.resolve_unknown(
+                        row.pk, by=user, reason=reason, now=now
+                    )
                 case _:
                     return "not_found"
         except NotPossible as refusal:
@@ -236,7 +240,7 @@ class DeliveryAdmin(DeskAdmin):
             if not may_close or request.user.is_anonymous:
                 raise PermissionDenied
             try:
-                services.close_delivery(
+                dead_letters.close_delivery(
                     row.pk,
                     by=request.user,
                     reason=request.POST.get("reason", ""),

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 
 from chatbot.chat.labels import ChoiceFilter, choice_column
 from chatbot.chat.words import lazy_word, word
-from chatbot.workflow import services, switches
+from chatbot.workflow import rules, switches
 from chatbot.workflow.models import ChangePolicy, Switch, SwitchName
 from tools.contracts import ActionKind
 
@@ -60,7 +60,7 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        services.current_policies()  # what nobody has changed yet is there as well
+        rules.current_policies()  # what nobody has changed yet is there as well
         return super().changelist_view(request, extra_context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -81,7 +81,7 @@ class ChangePolicyAdmin(admin.ModelAdmin[ChangePolicy]):
     ) -> None:
         if request.user.is_anonymous:
             raise PermissionDenied
-        services.change_policy(
+        rules.change_policy(
             ActionKind(obj.kind),
             by=request.user,
             now=timezone.now(),

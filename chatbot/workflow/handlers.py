@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from chatbot.workflow import services
+from chatbot.workflow import refunds, services
 from chatbot.workflow.models import Event
 from chatbot.workflow.outbox import Later, Retryable
 from tools.errors import NotFound, ToolError
@@ -34,7 +34,7 @@ async def settle_refund(event: Event) -> None:
     again, and in the end a dead letter, for then somebody pays what nobody asked for.
     """
     try:
-        await services.settle_refund(
+        await refunds.settle_refund(
             event.ids["refund"], at=datetime.fromisoformat(event.ids["settled_at"])
         )
     except NotFound as error:

@@ -1,8 +1,7 @@
 """Changes that people agree to, step by step: each call is one transaction.
 
-A request moves by one conditional UPDATE (``tools.actions``). What follows from a move,
-the event, the audit entry and the alarm, is written in the same transaction, and only
-once: each of them has a key.
+A request moves by one conditional UPDATE (``tools.actions``). What follows from a move
+(``facts``) is written in the same transaction.
 """
 
 from __future__ import annotations
@@ -17,18 +16,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from chatbot.workflow import outbox, switches
+from chatbot.workflow import switches
 from chatbot.workflow.audit import record_audit
 from chatbot.workflow.card import open_fields
-from chatbot.workflow.models import Event, SwitchName
-from chatbot.workflow.outbox import raise_alert, record_event
+from chatbot.workflow.facts import announce, chain_of
+from chatbot.workflow.models import SwitchName
 from chatbot.workflow.taint import without_taint
 from tools import gateway
-from tools.actions import policy as policies
 from tools.actions.faults import Fault, FaultyShop
 from tools.contracts import ActionKind, Actor, Json, Role, ToolCall
 from tools.database import in_database
-from tools.models import ActionPolicy, ActionRequest
+from tools.models import ActionRequest
 
 # For how long an unknown outcome is still looked up by itself.
 LOOK_UP_FOR = timedelta(days=2)
@@ -320,211 +318,3 @@ def forget_customer(customer_id: str) -> int:
 def forget_before(before: datetime) -> int:
     """Empty the requests that ended before; how many those were."""
     return gateway.forget_before(before)
-
-
-# ---- the dead letters: nobody knows what the shop did
-
-
-@transaction.atomic
-def requeue_unknown(
-    request_id: UUID, *, by: User, reason: str, now: datetime
-) -> ActionRequest:
-    """Look the outcome up again, and execute under the same key if nothing was done."""
-    return _close_unknown(request_id, by=by, reason=reason, now=now, again=True)
-
-
-@transaction.atomic
-def resolve_unknown(
-    request_id: UUID, *, by: User, reason: str, now: datetime
-) -> ActionRequest:
-    """Close it by hand: somebody has looked into the shop's own books."""
-    return _close_unknown(request_id, by=by, reason=reason, now=now, again=False)
-
-
-def _close_unknown(
-    request_id: UUID, *, by: User, reason: str, now: datetime, again: bool
-) -> ActionRequest:
-    if not reason.strip():
-        raise NotPossible("reason_required")
-    move = gateway.requeue_request if again else gateway.resolve_request
-    request = move(request_id, now=now)
-    record_audit(
-        "action.requeued" if again else "action.resolved_by_staff",
-        chain=chain_of(request),
-        actor=by.get_username(),
-        ids={"request": str(request.pk), "reason": reason.strip()[:400]},
-        now=now,
-    )
-    announce(request, actor=by.get_username(), now=now)
-    return request
-
-
-# ---- reports of the payment provider
-
-# How long after its day a refund that nobody reported is looked at by a person.
-REPORT_LATE = timedelta(days=1)
-
-
-@transaction.atomic
-def refund_settled(refund: str, *, settled_at: datetime, now: datetime) -> None:
-    """Store that the provider has paid out a refund: one event however often told."""
-    record_event(
-        "refund.settled",
-        key=f"refund.settled:{refund}",
-        now=now,
-        ids={"refund": refund, "settled_at": settled_at.isoformat()},
-    )
-
-
-async def settle_refund(refund: str, *, at: datetime) -> bool:
-    return await gateway.settle_refund(refund, at=at)
-
-
-async def look_for_overdue() -> None:
-    """Raise an alert for each refund whose report was lost, once."""
-    now = timezone.now()
-    for refund in await gateway.overdue_refunds(before=now - REPORT_LATE):
-        await in_database(
-            raise_alert,
-            "refund_overdue",
-            key=f"refund_overdue:{refund}",
-            text="The payment provider has not reported this refund: ask there",
-            ids={"refund": refund},
-            now=now,
-        )
-
-
-# ---- the rules, kept by operators
-
-
-def current_policies() -> list[ActionPolicy]:
-    """The rules that count for new requests, one of each kind."""
-    return [policies.current_policy(kind) for kind in ActionKind]
-
-
-@transaction.atomic
-def change_policy(
-    kind: ActionKind, *, by: User, now: datetime, **changes: object
-) -> ActionPolicy:
-    """Add a version of a kind's rules; what changed stands in the audit."""
-    before = policies.current_policy(kind)
-    after = policies.change_policy(kind, by=by, now=now, **changes)
-    changed = [
-        f"{name}: {getattr(before, name)} -> {getattr(after, name)}"
-        for name in policies.CHANGEABLE
-        if getattr(before, name) != getattr(after, name)
-    ]
-    record_audit(
-        "policy.changed",
-        chain="policy",
-        actor=by.get_username(),
-        ids={
-            "kind": kind,
-            "version": after.version,
-            "changed": "; ".join(changed) or "nothing",
-        },
-        now=now,
-    )
-    return after
-
-
-# ---- deliveries that were given up
-
-
-@transaction.atomic
-def close_delivery(
-    delivery_id: int, *, by: User, reason: str, again: bool, now: datetime
-) -> bool:
-    """Offer a dead delivery again, or close it by hand; False if it is not dead."""
-    if not reason.strip():
-        raise NotPossible("reason_required")
-    close = outbox.requeue if again else outbox.resolve
-    closed = close(delivery_id, reason=reason.strip()[:400], now=now)
-    if closed:
-        record_audit(
-            "delivery.requeued" if again else "delivery.resolved",
-            chain="deliveries",
-            actor=by.get_username(),
-            ids={"delivery": delivery_id, "reason": reason.strip()[:400]},
-            now=now,
-        )
-    return closed
-
-
-# ---- what follows from a move
-
-
-def chain_of(request: ActionRequest) -> str:
-    """The audit chain of a request: its conversation's."""
-    if request.conversation_id is None:
-        return f"request:{request.pk}"
-    return str(request.conversation_id)
-
-
-# Facts that one request may meet more than once, each time another one.
-_AGAIN = {"action.finished": "state", "action.amended": "arguments_hash"}
-_FACTS: Mapping[str, Sequence[str]] = {
-    "proposed": ("action.proposed",),
-    "confirmed": ("action.confirmed",),
-    "approved": ("action.confirmed", "action.approved"),
-    "declined": ("action.declined",),
-    "withdrawn": ("action.withdrawn",),
-    "expired": ("action.expired",),
-    "succeeded": ("action.finished",),
-    "refused": ("action.finished",),
-    "unknown": ("action.finished",),
-    "resolved": ("action.resolved",),
-}
-
-
-def keys_of(request: ActionRequest) -> list[str]:
-    """Keys of the events that a request in this state must have brought."""
-    return [_key_of(name, request) for name in _FACTS.get(request.state, ())]
-
-
-def _key_of(name: str, request: ActionRequest) -> str:
-    key = f"{name}:{request.pk}"
-    return f"{key}:{getattr(request, _AGAIN[name])}" if name in _AGAIN else key
-
-
-@transaction.atomic
-def announce(
-    request: ActionRequest,
-    *,
-    actor: str,
-    now: datetime,
-    facts: Sequence[str] | None = None,
-) -> None:
-    """Write event and audit entry of the state that a request has reached, once each.
-
-    An unknown outcome also raises an alert: it is a dead letter, and a person's.
-    """
-    for name in _FACTS.get(request.state, ()) if facts is None else facts:
-        key = _key_of(name, request)
-        if Event.objects.filter(key=key).exists():
-            continue
-        ids = {"request": str(request.pk)}
-        if request.conversation_id is not None:
-            ids["conversation"] = str(request.conversation_id)
-        record_event(name, key=key, now=now, ids={**ids, "state": request.state})
-        record_audit(
-            name,
-            chain=chain_of(request),
-            actor=actor,
-            ids={
-                **ids,
-                "state": request.state,
-                "kind": request.kind,
-                "hash": request.arguments_hash,
-                "policy": request.policy_id,
-            },
-            now=now,
-        )
-    if request.state == "unknown":
-        raise_alert(
-            "unknown_outcome",
-            key=f"request:{request.pk}:{request.attempts}",
-            text=f"Nobody knows whether {request.kind} was done: look it up",
-            ids={"request": str(request.pk)},
-            now=now,
-        )

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chatbot.workflow import alerts, outbox, services
+from chatbot.workflow import alerts, outbox, refunds, services
 from tools.database import in_database
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Sweeper:
             services.carry_out_due: settings.RUN_SWEEP_SECONDS,
             services.expire_due: LOOK_FOR_EXPIRED,
             services.look_up_unknown: LOOK_FOR_UNKNOWN,
-            services.look_for_overdue: LOOK_FOR_OVERDUE,
+            refunds.look_for_overdue: LOOK_FOR_OVERDUE,
             alerts.deliver_alerts: OFFER_ALERTS,
             **(more or {}),
         }

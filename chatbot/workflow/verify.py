@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chatbot.workflow import services
+from chatbot.workflow import facts
 from chatbot.workflow.audit import broken_links
 from chatbot.workflow.models import AuditEntry, Event
 from tools.models import ActionRequest, Approval
@@ -43,7 +43,7 @@ def _moves_without_event() -> Iterator[str]:
         Event.objects.filter(name__startswith="action.").values_list("key", flat=True)
     )
     for request in ActionRequest.objects.order_by("created_at").iterator():
-        for key in services.keys_of(request):
+        for key in facts.keys_of(request):
             if key not in keys:
                 yield f"request {request.pk} is {request.state} without event {key}"
 

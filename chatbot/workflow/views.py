@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from chatbot.llm.strict_json import NotStrict, read_object
-from chatbot.workflow import services
+from chatbot.workflow import refunds
 
 SIGNATURE = "Waybill-Signature"
 # Seconds that a call may be old, or its sender's clock be fast.
@@ -52,7 +52,7 @@ def payment_hook(request: HttpRequest) -> HttpResponse:
         refund, settled_at = _settled(call)
     except (NotStrict, ValueError):
         return JsonResponse({"error": "body"}, status=400)
-    services.refund_settled(refund, settled_at=settled_at, now=timezone.now())
+    refunds.refund_settled(refund, settled_at=settled_at, now=timezone.now())
     return JsonResponse({"received": True})
 
 

@@ -20,8 +20,8 @@ from chatbot.chat.problems import Problem
 from chatbot.chat.rebuild import rebuild_run
 from chatbot.chat.roles import GROUPS, PERMISSIONS, make_groups
 from chatbot.react.types import Background
+from chatbot.workflow import rules, switches
 from chatbot.workflow import services as workflow
-from chatbot.workflow import switches
 from chatbot.workflow.audit import record_audit
 from chatbot.workflow.models import (
     Alert,
@@ -199,7 +199,7 @@ def approve_change(world: World) -> bool:
 
 
 def approve_large_change(world: World) -> bool:
-    workflow.current_policies()
+    rules.current_policies()
     ActionPolicy.objects.filter(kind="request_refund").update(supervisor_above=100)
     return world.decides()
 
@@ -255,7 +255,7 @@ def throw_switch(world: World) -> bool:
 
 
 def set_limits(world: World) -> bool:
-    workflow.current_policies()
+    rules.current_policies()
     first = ActionPolicy.objects.get(kind="cancel_order")
     world.press(
         f"/admin/workflow/changepolicy/{first.pk}/change/",

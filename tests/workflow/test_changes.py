@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from chatbot.chat.models import Conversation
-from chatbot.workflow import outbox, services
+from chatbot.workflow import dead_letters, outbox, rules, services
 from chatbot.workflow.audit import broken_links, record_audit
 from chatbot.workflow.card import card_of
 from chatbot.workflow.models import Alert, AuditEntry, Delivery, Event
@@ -323,11 +323,11 @@ def test_a_decision_without_a_reason_is_none(
 def test_an_agent_does_not_decide_above_the_limit(
     waiting: ActionRequest, ada: Person
 ) -> None:
-    services.change_policy(
+    rules.change_policy(
         ActionKind.REQUEST_REFUND, by=ada.user, now=timezone.now(), supervisor_above=1
     )
     ActionRequest.objects.update(
-        policy=services.current_policies()[
+        policy=rules.current_policies()[
             list(ActionKind).index(ActionKind.REQUEST_REFUND)
         ]
     )
@@ -498,8 +498,10 @@ def test_a_person_requeues_an_unknown_outcome_with_a_reason(
     sweep_on(12)
     assert (fresh(request).state, effects()) == ("unknown", [])
     with pytest.raises(NotPossible, match="reason_required"):
-        services.requeue_unknown(request.pk, by=sam.user, reason="", now=timezone.now())
-    services.requeue_unknown(
+        dead_letters.requeue_unknown(
+            request.pk, by=sam.user, reason="", now=timezone.now()
+        )
+    dead_letters.requeue_unknown(
         request.pk, by=sam.user, reason="shop is back", now=timezone.now()
     )
     later()
@@ -515,7 +517,7 @@ def test_a_person_closes_an_unknown_outcome_by_hand(
     line.before = [ToolTimeout("late")] * 6
     request = confirm(propose(conversation, lin), lin)
     sweep_on(12)
-    services.resolve_unknown(
+    dead_letters.resolve_unknown(
         request.pk, by=sam.user, reason="done by telephone", now=timezone.now()
     )
     sweep()
@@ -597,7 +599,7 @@ def test_writers_of_one_chain_at_once_do_not_fork_it(shop: None) -> None:
 
 
 def test_a_change_of_the_rules_is_a_version_and_an_entry(olga: Person) -> None:
-    services.change_policy(
+    rules.change_policy(
         ActionKind.CANCEL_ORDER, by=olga.user, now=timezone.now(), max_amount=100
     )
     entry = AuditEntry.objects.get(chain="policy")
@@ -609,7 +611,7 @@ def test_a_request_keeps_the_rules_under_which_it_was_made(
     conversation: Conversation, lin: Person, olga: Person
 ) -> None:
     request = propose(conversation, lin)
-    services.change_policy(
+    rules.change_policy(
         ActionKind.CANCEL_ORDER, by=olga.user, now=timezone.now(), enabled=False
     )
     confirm(request, lin)

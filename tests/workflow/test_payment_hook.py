@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from chatbot.workflow import services
 from chatbot.workflow.models import Alert, Delivery, Event
+from chatbot.workflow.refunds import look_for_overdue
 from chatbot.workflow.views import SIGNATURE, WINDOW, signature
 from tests.workflow.conftest import later, sweep
 from tools.backends.store.ledger import refund
@@ -135,11 +135,11 @@ def test_a_report_that_is_lost_is_missed_after_a_while_once(
     provider: Provider,
 ) -> None:
     [number] = refunds(1)
-    asyncio.run(services.look_for_overdue())
+    asyncio.run(look_for_overdue())
     assert not Alert.objects.exists()
     Refund.objects.update(expected_at=timezone.now() - timedelta(days=3))
-    asyncio.run(services.look_for_overdue())
-    asyncio.run(services.look_for_overdue())
+    asyncio.run(look_for_overdue())
+    asyncio.run(look_for_overdue())
     assert Alert.objects.get(kind="refund_overdue").ids == {"refund": number}
 
 
