@@ -27,6 +27,8 @@ async def process(
     """Makes what one more process of the same installation would have."""
     settings.REDIS_URL = redis_server.url
     monkeypatch.setattr(module, "PREFIX", f"test:{uuid4()}")
+    # A busy machine answers late; counts are what is looked at here.
+    monkeypatch.setattr(module, "SECONDS", 30)
     made: list[Shared] = []
 
     def start() -> Shared:
