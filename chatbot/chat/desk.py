@@ -23,6 +23,7 @@ from chatbot.chat.labels import ChoiceFilter, choice_column, choice_word
 from chatbot.chat.models import Account, Run
 from chatbot.chat.words import lazy_word, page_language, word
 from chatbot.react.change_words import reason_words
+from chatbot.react.wording import as_money
 from chatbot.workflow import dead_letters, services
 from chatbot.workflow.card import card_of
 from chatbot.workflow.models import (
@@ -123,8 +124,7 @@ class ChangeRequestAdmin(DeskAdmin):
 
     @admin.display(description=lazy_word("desk_amount"))
     def money(self, row: ChangeRequest) -> str:
-        money = card_of(row)["amount"]
-        return f"{money['amount']} {money['currency']}" if money else "–"
+        return as_money(card_of(row)["amount"], language=page_language()) or "–"
 
     @admin.display(description=lazy_word("col_state"))
     def where(self, row: ChangeRequest) -> SafeString:

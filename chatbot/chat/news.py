@@ -20,6 +20,7 @@ from chatbot.chat.log import append
 from chatbot.chat.models import Account, Conversation, Message, Speaker
 from chatbot.chat.words import all_words
 from chatbot.react.change_words import done_words, name_words, reason_words
+from chatbot.react.wording import as_money
 from chatbot.understanding.needs import Language
 from chatbot.workflow import services as workflow
 from chatbot.workflow.card import card_of
@@ -153,7 +154,7 @@ def _news(
                 request.kind,
                 card["order"],
                 language,
-                amount=_amount(card["amount"], language),
+                amount=as_money(card["amount"], language=language),
                 direction=card["direction"],
             )
             return text, card
@@ -170,14 +171,6 @@ def _news(
     if begins and language == "en":
         name = name[0].upper() + name[1:]
     return template.format(name=name, why=reason_words(request.reason, language)), card
-
-
-def _amount(money: Mapping[str, str] | None, language: Language) -> str:
-    if money is None:
-        return ""
-    if language == "zh" and money["currency"] == "CNY":
-        return f"{money['amount']} 元"
-    return f"{money['amount']} {money['currency']}"
 
 
 # ---- e-mail to those who have left

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, assert_never
 
 from chatbot.react import words_en, words_zh
-from chatbot.react.facts import canonical
+from chatbot.react.facts import canonical, parse_money
 from chatbot.react.grounding.evidence import Evidence, zone_of
 from chatbot.react.records import (
     OrderRecord,
@@ -69,6 +69,12 @@ def as_clock(moment: datetime, *, language: Language, time_zone: str) -> str:
     """A time as the customer's clock shows it: "1 December, 18:32", "12月1日 18:32"."""
     here = moment.astimezone(zone_of(time_zone))
     return str(_WORDS[language].clock(here, here))
+
+
+def as_money(value: Mapping[str, str] | None, *, language: Language) -> str:
+    """An amount and its currency, "¥97.00" or "97.00 SEK"; "" where there is none."""
+    money = parse_money(value)
+    return str(_WORDS[language].money(money)) if money else ""
 
 
 class Page:

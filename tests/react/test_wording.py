@@ -15,6 +15,7 @@ from chatbot.react.wording import (
     Page,
     answer_from_slots,
     articles_quoted,
+    as_money,
     orders_listed,
 )
 from chatbot.understanding.needs import Language, Need, Question, read_question
@@ -348,3 +349,19 @@ def test_a_refund_of_another_year_is_proved_as_well(
     answer, coverage = _worded(question, found, language, "Asia/Shanghai")
     assert not coverage.unsupported, (answer, coverage.unsupported)
     assert not coverage.unanswered, (answer, coverage.unanswered)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"amount": "207.00", "currency": "CNY"}, "¥207.00"),
+        ({"amount": "1207.5", "currency": "USD"}, "$1,207.50"),
+        ({"amount": "97.00", "currency": "SEK"}, "97.00 SEK"),
+        (None, ""),
+    ],
+)
+def test_money_is_told_in_one_way(
+    value: dict[str, str] | None, told: str, language: Language
+) -> None:
+    assert as_money(value, language=language) == told
