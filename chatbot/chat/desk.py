@@ -83,6 +83,11 @@ def _role_of(request: HttpRequest) -> Role:
     return Role(account.role) if account else Role.GUEST
 
 
+def _order_of(row: ChangeRequest) -> str:
+    """The order's number as the shop writes it; what is changed where it is none."""
+    return str(card_of(row)["order"] or row.subject)
+
+
 class StateFilter(admin.SimpleListFilter):
     """Shows what waits for a decision unless something else is chosen."""
 
@@ -113,7 +118,7 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(ChangeRequest)
 class ChangeRequestAdmin(DeskAdmin):
-    list_display = ("created_at", "what", "subject", "money", "where", "expires_at")
+    list_display = ("what", "order", "money", "where", "created_at", "expires_at")
     list_filter = (StateFilter, ("kind", ChoiceFilter))
     ordering = ("-created_at",)
     search_fields = ("subject", "customer_id", "id")
@@ -121,6 +126,10 @@ class ChangeRequestAdmin(DeskAdmin):
     @admin.display(description=lazy_word("desk_kind"))
     def what(self, row: ChangeRequest) -> str:
         return choice_word(row.get_kind_display())
+
+    @admin.display(description=lazy_word("desk_order"), ordering="subject")
+    def order(self, row: ChangeRequest) -> str:
+        return _order_of(row)
 
     @admin.display(description=lazy_word("desk_amount"))
     def money(self, row: ChangeRequest) -> str:
@@ -152,6 +161,10 @@ class ChangeRequestAdmin(DeskAdmin):
             word("desk_request"),
             row=row,
             card=card,
+            what=self.what(row),
+            order=_order_of(row),
+            money=self.money(row),
+            state=choice_word(row.get_state_display()),
             sides=sides,
             arguments=orjson.dumps(
                 row.arguments, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2

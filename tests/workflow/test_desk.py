@@ -52,9 +52,21 @@ def test_the_list_shows_what_waits_for_a_decision(
 ) -> None:
     propose(conversation, lin)
     page = visit("sam").get(LIST).content.decode()
-    assert "O204" in page
-    assert "O205" not in page
-    assert "O205" in visit("sam").get(LIST + "?state=all").content.decode()
+    assert "O-204" in page
+    assert "O-205" not in page
+    assert "O-205" in visit("sam").get(LIST + "?state=all").content.decode()
+
+
+def test_a_chinese_page_names_change_state_and_amount_in_chinese(
+    visit: Visit, waiting: ActionRequest
+) -> None:
+    reply = visit("sam").get(
+        f"{LIST}{waiting.pk}/change/", headers={"accept-language": "zh-CN"}
+    )
+    page = reply.content.decode()
+    assert "退款 · O-204" in page
+    assert ">待审批<" in page
+    assert "¥199.00" in page
 
 
 def test_the_page_shows_the_exact_arguments_and_their_hash(
