@@ -138,9 +138,15 @@ def _small_talk(state: RunState, question: Question) -> Proposal | None:
     ):
         if topic in question.topics:
             return FinalAnswer(words)
-    if question.refers_back and find_target(state, Seen.of(state)).orders:
+    if question.refers_back and _points_at_orders(state):
         return None
     return AskCustomer(say.not_understood)
+
+
+def _points_at_orders(state: RunState) -> bool:
+    """Whether "it" has an order, or "the other one" may have: of several, one asks."""
+    target = find_target(state, Seen.of(state))
+    return bool(target.orders or target.must_list)
 
 
 _HELP_TOPICS = frozenset({Topic.REFUND_REQUEST, Topic.EXCHANGE})

@@ -86,9 +86,10 @@ def find_target(state: RunState, seen: Seen) -> Target:
         return Target(must_list=True, overview=True)
     if question.bare_numbers:
         return _from_list(question, seen, state)
-    if not _needs_an_order(question):
+    elsewhere = points_elsewhere(question.text)
+    if not _needs_an_order(question) and not (question.refers_back and elsewhere):
         return Target(orders=_before(state) if question.refers_back else ())
-    if points_at_newest(question.text) or points_elsewhere(question.text):
+    if points_at_newest(question.text) or elsewhere:
         return _from_list(question, seen, state)
     if carried := _before(state):
         return Target(orders=carried)
