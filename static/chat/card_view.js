@@ -91,7 +91,7 @@ function contents(card, { page, busy, problem, send, typed }) {
       "header",
       { class: "card-head" },
       icon(TONES[card.state] === "good" ? "check" : "order"),
-      el("h3", {}, title(card, page)),
+      el("h2", {}, title(card, page)),
     ),
     el("dl", { class: "facts card-facts" }, ...effect(card, page)),
     form,

@@ -24,7 +24,7 @@ export function verifyView(page) {
     const state = [form, over, page.verifying(), page.verifyProblem()];
     element.dataset.form = form.form;
     refresh(element, state, () => contents(form, { page, over, restart, typed }));
-    element.setAttribute("aria-label", element.querySelector("h3")?.textContent ?? "");
+    element.setAttribute("aria-label", element.querySelector("h2")?.textContent ?? "");
     if (held && !element.contains(document.activeElement)) {
       (element.querySelector("input") ?? element).focus();
     }
@@ -48,7 +48,7 @@ function contents(form, parts) {
 }
 
 function head(sign, title) {
-  return el("header", { class: "card-head" }, icon(sign), el("h3", {}, title));
+  return el("header", { class: "card-head" }, icon(sign), el("h2", {}, title));
 }
 
 function askFor(form, { page, typed }) {
