@@ -12,7 +12,7 @@ from tests.journeys.conftest import Visitor
 from tests.journeys.pages import Visit
 from tests.servers.product import Product
 
-# Two visits see each theme, language and width: each costs seconds. 320 is 1280 at 400 %.
+# Two visits see each theme, language and width; 320 is 1280 at 400 %.
 LOOKS = [
     pytest.param("en-GB", "dark", 1280, id="english-dark-wide"),
     pytest.param("zh-CN", "light", 320, id="chinese-light-narrow"),
