@@ -169,12 +169,11 @@ class RunAdmin(AuditAdmin):
 
     @admin.display(description=lazy_word("col_ended"))
     def ended(self, run: Run) -> SafeString:
-        reason = run.stop_reason
         return format_html(
             '<span class="tag tag-{}" title="{}">{}</span>',
-            ending_tone(reason),
-            reason or run.phase,
-            ending_word(reason or run.phase),
+            ending_tone(run.stop_reason),
+            run.ending,
+            ending_word(run.ending),
         )
 
     @admin.display(description=lazy_word("col_tools"))

@@ -192,6 +192,11 @@ class Run(models.Model):
     def __str__(self) -> str:
         return str(self.id)
 
+    @property
+    def ending(self) -> str:
+        """The stop reason, or the phase of a run that goes on."""
+        return self.stop_reason or self.phase
+
 
 class Message(models.Model):
     """One line that people read. ``client_id`` makes a resent message the same one."""

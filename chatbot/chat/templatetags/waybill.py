@@ -22,7 +22,7 @@ def say(key: str, **slots: str) -> str:
 @register.simple_tag
 def ending(run: Run) -> str:
     """How the run ended, or what it does now, as staff read it."""
-    return ending_word(run.stop_reason or run.phase)
+    return ending_word(run.ending)
 
 
 @register.simple_tag
