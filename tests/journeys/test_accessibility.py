@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.journeys.conftest import Visitor
 from tests.journeys.pages import Visit
+from tests.journeys.staff_pages import STAFF_PAGES, assert_fits, walk
 from tests.servers.product import Product
 
 # Two visits see each theme, language and width; 320 is 1280 at 400 %.
@@ -27,22 +28,6 @@ CHECKS = {
 }
 # Called moderate, but whoever hears a page finds their way in it by its headings.
 ALSO = {"heading-order", "page-has-heading-one"}
-STAFF = {
-    "sam": (
-        "",
-        "chat/run/",
-        "chat/conversation/",
-        "chat/handover/",
-        "chat/feedback/",
-        "workflow/changerequest/?state=all",
-        "workflow/delivery/",
-        "workflow/alert/",
-        "workflow/auditentry/",
-        "workflow/switch/",
-        "workflow/switch/model/change/",
-    ),
-    "olga": ("workflow/changepolicy/", "tools/helparticle/", "tools/helparticle/add/"),
-}
 
 
 def seen_in(locale: str, scheme: str, width: int) -> dict[str, Any]:
@@ -65,10 +50,7 @@ def assert_open_to_all(page: Page, what: str) -> None:
         for node in one["nodes"]
     ]
     assert grave == [], what
-    beyond = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    assert beyond <= 0, f"{what} is wider than its window"
+    assert_fits(page, what)
 
 
 @looks
@@ -107,7 +89,7 @@ def test_the_chat(
 
 
 @looks
-@pytest.mark.parametrize("name", list(STAFF))
+@pytest.mark.parametrize("name", list(STAFF_PAGES))
 def test_the_pages_of_staff(
     product: Product, visitor: Visitor, name: str, locale: str, scheme: str, width: int
 ) -> None:
@@ -115,14 +97,8 @@ def test_the_pages_of_staff(
     lin.chat.ask("Please cancel O-205")
     lin.chat.ask("I want to talk to a person")
     staff = visitor(product, name, **seen_in(locale, scheme, width))
-    for path in STAFF[name]:
-        staff.open(f"/admin/{path}")
-        assert_open_to_all(staff.page, path)
-        rows = staff.page.locator('#result_list a[href*="/change/"]')
-        if rows.count():
-            rows.first.click()
-            expect(staff.page.locator("#content h1").first).to_be_visible()
-            assert_open_to_all(staff.page, f"a row of {path}")
+    for what in walk(staff, name):
+        assert_open_to_all(staff.page, what)
     if name == "sam":
         take_over(staff, lin.chat.conversation())
         assert_open_to_all(staff.page, "a conversation taken over")
